@@ -1,0 +1,27 @@
+#pragma once
+// What a tensor reads as outside its extents. A formula that only reads inside is unchanged by these; they let a
+// schedule compute past the edge of a tile, and a window look past the edge of an image.
+
+#include "dsl/tensor.h"
+
+namespace saltern::dsl {
+
+// x with `value` outside its extents.
+inline Tensor padded(const Tensor &x, const Halide::Expr &value) {
+  return {Halide::BoundaryConditions::constant_exterior(x.func(), Halide::cast(x.type(), value), x.region()),
+          x.extents()};
+}
+
+inline Tensor zero_padded(const Tensor &x) { return padded(x, 0); }
+
+// x whose last element along dimension d goes on for ever, and likewise its first.
+inline Tensor edge_repeated(const Tensor &x, int d) {
+  std::vector<Halide::Var> args = x.vars();
+  std::vector<Halide::Expr> inside(args.begin(), args.end());
+  inside[d] = Halide::clamp(args[d], 0, x.extent(d) - 1);
+  Halide::Func f("edge_repeated");
+  f(args) = x(inside);
+  return {f, x.extents()};
+}
+
+}  // namespace saltern::dsl

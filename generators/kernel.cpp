@@ -1,0 +1,162 @@
+#include "generators/kernel.h"
+
+#include <stdexcept>
+
+namespace saltern::generators {
+
+using Halide::Expr;
+using Halide::Func;
+using Halide::ImageParam;
+
+namespace {
+
+std::vector<Kernel> &registered() {
+  static std::vector<Kernel> kernels;
+  return kernels;
+}
+
+}  // namespace
+
+Kernel::Kernel(std::string name, Define define, std::vector<Call> checks, std::vector<Timing> timings)
+    : name(std::move(name)), define(std::move(define)), checks(std::move(checks)), timings(std::move(timings)) {
+  registered().push_back(*this);
+}
+
+const std::vector<Kernel> &all_kernels() { return registered(); }
+
+const Kernel &find_kernel(const std::string &name) {
+  for (const Kernel &k : all_kernels())
+    if (k.name == name) return k;
+  throw std::invalid_argument("no kernel is declared with the name '" + name + "'");
+}
+
+Build Kernel::build(const Halide::Target &target, Build::Schedule schedule, std::optional<Call> exact,
+                    Knobs knobs) const {
+  Build b(target, schedule, std::move(exact), std::move(knobs));
+  define(b);
+  b.finish();
+  return b;
+}
+
+Build::Build(const Halide::Target &target, Schedule schedule, std::optional<Call> exact, Knobs knobs)
+    : machine_(Machine::of(target)), schedule_(schedule), exact_(std::move(exact)), knobs_(std::move(knobs)) {}
+
+const CallArgument &Build::next_argument(const std::string &name) {
+  if (inputs_.size() >= exact_->size())
+    throw std::invalid_argument("the call has " + std::to_string(exact_->size()) + " arguments and none for '" + name +
+                                "'");
+  return (*exact_)[inputs_.size()];
+}
+
+dsl::Tensor Build::buffer(const std::string &name, int rank, Halide::Type type, Range range, bool any_stride) {
+  ImageParam p(type, rank, name);
+  for (int d = 0; d < rank; ++d) p.dim(d).set_min(0);
+  if (any_stride) p.dim(0).set_stride(Expr());
+  std::vector<Expr> extents;
+  if (exact_) {
+    const CallArgument &a = next_argument(name);
+    if (static_cast<int>(a.extents.size()) != rank)
+      throw std::invalid_argument("'" + name + "' has rank " + std::to_string(rank) + ", the call gives " +
+                                  std::to_string(a.extents.size()) + " extents");
+    int stride = 1;
+    for (int d = 0; d < rank; ++d) {
+      p.dim(d).set_bounds(0, a.extents[d]).set_stride(stride);
+      extents.emplace_back(a.extents[d]);
+      stride *= a.extents[d];
+    }
+    p.set_host_alignment(64);
+  } else {
+    for (int d = 0; d < rank; ++d) extents.push_back(p.dim(d).extent());
+  }
+  inputs_.push_back({name, type, rank, range});
+  buffers_.push_back(p);
+  arguments_.emplace_back(p);
+  return {Func(p), extents};
+}
+
+dsl::Tensor Build::input(const std::string &name, int rank, Halide::Type type, Range range) {
+  return buffer(name, rank, type, range, false);
+}
+
+dsl::Tensor Build::strided_input(const std::string &name, int rank, Halide::Type type, Range range) {
+  return buffer(name, rank, type, range, true);
+}
+
+Expr Build::integer(const std::string &name) {
+  const Expr constant = exact_ ? Expr(static_cast<int>(next_argument(name).value)) : Expr();
+  inputs_.push_back({name, Halide::Int(32), 0, {}});
+  if (constant.defined()) return constant;
+  Halide::Param<int> p(name);
+  arguments_.emplace_back(p);
+  return p;
+}
+
+Expr Build::real(const std::string &name) {
+  const Expr constant = exact_ ? Expr(static_cast<float>(next_argument(name).value)) : Expr();
+  inputs_.push_back({name, Halide::Float(32), 0, {}});
+  if (constant.defined()) return constant;
+  Halide::Param<float> p(name);
+  arguments_.emplace_back(p);
+  return p;
+}
+
+Func Build::output(const std::string &name, const dsl::Tensor &y) {
+  Func out(name);
+  if (y.rank() == 0)
+    out() = y.func()();
+  else
+    out(y.func().args()) = y(y.func().args());
+  outputs_.push_back(out);
+  output_names_.push_back(name);
+  results_.push_back(y);
+  for (int d = 0; d < y.rank(); ++d) out.output_buffer().dim(d).set_min(0);
+  if (exact_) {
+    Expr stride = 1;
+    for (int d = 0; d < y.rank(); ++d) {
+      const Expr extent = Halide::Internal::simplify(y.extent(d));
+      out.output_buffer().dim(d).set_bounds(0, extent).set_stride(stride);
+      stride = Halide::Internal::simplify(stride * extent);
+    }
+    out.output_buffer().set_host_alignment(64);
+  }
+  return out;
+}
+
+void Build::schedule(const std::function<void(const Machine &)> &how) {
+  scheduled_ = true;
+  if (schedule_ == Schedule::own) how(machine_);
+}
+
+void Build::finish() {
+  if (schedule_ != Schedule::plain) return;
+  // The plain algorithm: every function that is not a simple expression is computed once, whole, in loop order.
+  for (const Func &out : outputs_)
+    for (auto &[name, function] : Halide::Internal::find_transitive_calls(out.function()))
+      if (function.has_update_definition()) Func(function).compute_root();
+}
+
+std::vector<std::vector<int>> Build::output_extents() const {
+  std::vector<std::vector<int>> all;
+  for (const dsl::Tensor &y : results_) {
+    std::vector<int> extents;
+    for (const Expr &e : y.extents()) {
+      const auto number = Halide::Internal::as_const_int(Halide::Internal::simplify(e));
+      if (!number) throw std::logic_error("output extents are numbers in exact builds only");
+      extents.push_back(static_cast<int>(*number));
+    }
+    all.push_back(std::move(extents));
+  }
+  return all;
+}
+
+std::vector<Halide::Type> Build::output_types() const {
+  std::vector<Halide::Type> types;
+  for (const Func &out : outputs_) types.push_back(out.type());
+  return types;
+}
+
+std::vector<Halide::Argument> Build::arguments() const { return arguments_; }
+
+Halide::Pipeline Build::pipeline() const { return Halide::Pipeline(outputs_); }
+
+}  // namespace saltern::generators

@@ -1,0 +1,133 @@
+#pragma once
+// A kernel's declaration: which algorithm, which schedule, which arguments.
+//
+//   const Kernel dense("dense", [](Build &k) {
+//     Tensor x = k.input("x", 2), w = k.input("w", 2), b = k.input("b", 1);
+//     Tensor y = algorithms::dense(x, w, b);
+//     Func out = k.output("y", y);
+//     k.schedule([&](const Machine &m) { schedules::contraction(...); });
+//   }, {{{7, 3}, {7, 5}, {5}}});
+//
+// The same declaration is built many ways: for any size or for one exact size, scheduled or as the plain algorithm,
+// for any target, ahead of time or just in time. Together with one line in kernels.cmake it gives the library
+// kernel for every CPU target, its registry row, its check and its benchmark.
+
+#include <Halide.h>
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dsl/tensor.h"
+#include "schedules/machine.h"
+
+namespace saltern::generators {
+
+// What one argument of a call is: a buffer's extents, innermost first, or a scalar's value.
+struct CallArgument {
+  std::vector<int> extents;
+  double value = 0;
+  CallArgument(std::initializer_list<int> e) : extents(e) {}
+  CallArgument(std::vector<int> e) : extents(std::move(e)) {}
+  CallArgument(int v) : value(v) {}
+  CallArgument(double v) : value(v) {}
+};
+
+// The inputs of one call, in the order of their declaration.
+using Call = std::vector<CallArgument>;
+
+// A call worth timing, and the floating-point operations that it does.
+struct Timing {
+  std::string label;
+  Call call;
+  double flops;
+};
+
+// The values that a check may draw for an input.
+struct Range {
+  double low = -1, high = 1;
+};
+
+struct InputFacts {
+  std::string name;
+  Halide::Type type;
+  int rank;  // 0: a scalar
+  Range range;
+};
+
+using Knobs = std::map<std::string, int>;
+
+// One kernel under construction.
+class Build {
+ public:
+  enum class Schedule { plain, own };
+
+  // Without `exact`, extents and scalars are known at run time only.
+  Build(const Halide::Target &target, Schedule schedule, std::optional<Call> exact = std::nullopt, Knobs knobs = {});
+
+  dsl::Tensor input(const std::string &name, int rank, Halide::Type type = Halide::Float(32), Range range = {});
+  // An input whose innermost stride may be anything, zero included.
+  dsl::Tensor strided_input(const std::string &name, int rank, Halide::Type type = Halide::Float(32), Range range = {});
+  Halide::Expr integer(const std::string &name);
+  Halide::Expr real(const std::string &name);
+
+  // Returns the function that is written to the output buffer: a copy of y, for the schedule to tile.
+  Halide::Func output(const std::string &name, const dsl::Tensor &y);
+
+  // Calls `how` with the machine if this build has a schedule of its own.
+  void schedule(const std::function<void(const Machine &)> &how);
+
+  // Knobs that override a schedule's defaults; set by the tuner.
+  const Knobs &knobs() const { return knobs_; }
+
+  // What the finished build holds.
+  const std::vector<InputFacts> &inputs() const { return inputs_; }
+  const std::vector<std::string> &output_names() const { return output_names_; }
+  // Extents of the outputs; for exact builds, plain numbers.
+  std::vector<std::vector<int>> output_extents() const;
+  std::vector<Halide::Type> output_types() const;
+  std::vector<Halide::Argument> arguments() const;
+  Halide::Pipeline pipeline() const;
+  // The buffer parameters among the inputs, in order, for just-in-time calls.
+  std::vector<Halide::ImageParam> buffers() const { return buffers_; }
+  // Makes ready for compilation; called once after the declaration has run.
+  void finish();
+
+ private:
+  dsl::Tensor buffer(const std::string &name, int rank, Halide::Type type, Range range, bool any_stride);
+  const CallArgument &next_argument(const std::string &name);
+
+  Machine machine_;
+  Schedule schedule_;
+  std::optional<Call> exact_;
+  Knobs knobs_;
+  bool scheduled_ = false;
+  std::vector<InputFacts> inputs_;
+  std::vector<Halide::ImageParam> buffers_;
+  std::vector<Halide::Argument> arguments_;
+  std::vector<Halide::Func> outputs_;
+  std::vector<std::string> output_names_;
+  std::vector<dsl::Tensor> results_;
+};
+
+struct Kernel {
+  using Define = std::function<void(Build &)>;
+
+  std::string name;
+  Define define;
+  std::vector<Call> checks;
+  std::vector<Timing> timings;
+
+  // Adds itself to all_kernels().
+  Kernel(std::string name, Define define, std::vector<Call> checks, std::vector<Timing> timings = {});
+
+  Build build(const Halide::Target &target, Build::Schedule schedule, std::optional<Call> exact = std::nullopt,
+              Knobs knobs = {}) const;
+};
+
+const std::vector<Kernel> &all_kernels();
+const Kernel &find_kernel(const std::string &name);
+
+}  // namespace saltern::generators

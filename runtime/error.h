@@ -1,0 +1,23 @@
+#pragma once
+// What every part of the run world throws: a message that names the culprit and what was expected.
+
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+namespace saltern {
+
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// fail("cannot read ", path, ": ", why)
+template <typename... Parts>
+[[noreturn]] void fail(const Parts &...parts) {
+  std::ostringstream text;
+  (text << ... << parts);
+  throw Error(text.str());
+}
+
+}  // namespace saltern

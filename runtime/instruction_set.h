@@ -1,0 +1,30 @@
+#pragma once
+// The instruction sets that library kernels are built for, and which of them this CPU has. Kernels choose the best at
+// run time; a test or a benchmark can hold them to a lesser one.
+
+#include <string_view>
+#include <vector>
+
+namespace saltern {
+
+enum class InstructionSet { sse41, avx2, avx512 };
+
+std::string_view name(InstructionSet set);
+InstructionSet instruction_set(std::string_view name);
+
+// Those that this CPU has, least first.
+std::vector<InstructionSet> available_instruction_sets();
+
+// While it lives, kernels use nothing better than `set`. Not for concurrent use.
+class LimitInstructionSet {
+ public:
+  explicit LimitInstructionSet(InstructionSet set);
+  ~LimitInstructionSet();
+  LimitInstructionSet(const LimitInstructionSet &) = delete;
+  LimitInstructionSet &operator=(const LimitInstructionSet &) = delete;
+
+ private:
+  InstructionSet previous_;
+};
+
+}  // namespace saltern

@@ -1,0 +1,91 @@
+#include "runtime/kernels.h"
+
+#include <map>
+#include <mutex>
+
+#include "runtime/thread_pool.h"
+
+// The library's own kernels, a row for each line of generators/kernels.cmake.
+#define SALTERN_KERNEL(name)                    \
+  extern "C" int saltern_##name##_argv(void **); \
+  extern "C" const halide_filter_metadata_t *saltern_##name##_metadata();
+#include "kernel_rows.inc"
+#undef SALTERN_KERNEL
+
+namespace saltern {
+
+namespace {
+
+struct Registry {
+  std::mutex mutex;
+  std::map<std::string, Kernel, std::less<>> rows;
+};
+
+thread_local std::string last_error;
+
+void remember_error(void *, const char *message) {
+  last_error = message;
+  while (!last_error.empty() && last_error.back() == '\n') last_error.pop_back();
+}
+
+Registry &registry() {
+  static Registry *r = [] {
+    auto *made = new Registry;
+#define SALTERN_KERNEL(name) made->rows[#name] = {#name, saltern_##name##_argv, saltern_##name##_metadata};
+#include "kernel_rows.inc"
+#undef SALTERN_KERNEL
+    halide_set_error_handler(remember_error);
+    install_thread_pool();
+    return made;
+  }();
+  return *r;
+}
+
+struct Address {
+  void *operator()(View &v) const { return v.buffer(); }
+  template <typename Scalar>
+  void *operator()(Scalar &s) const {
+    return &s;
+  }
+};
+
+}  // namespace
+
+std::vector<Kernel> kernels() {
+  Registry &r = registry();
+  std::lock_guard<std::mutex> lock(r.mutex);
+  std::vector<Kernel> all;
+  for (const auto &[name, row] : r.rows) all.push_back(row);
+  return all;
+}
+
+const Kernel *find_kernel(std::string_view name) {
+  Registry &r = registry();
+  std::lock_guard<std::mutex> lock(r.mutex);
+  auto it = r.rows.find(name);
+  return it == r.rows.end() ? nullptr : &it->second;
+}
+
+void register_kernel(const Kernel &kernel) {
+  Registry &r = registry();
+  std::lock_guard<std::mutex> lock(r.mutex);
+  r.rows[kernel.name] = kernel;
+}
+
+void call(const Kernel &kernel, std::vector<KernelArgument> arguments) {
+  const int expected = kernel.metadata()->num_arguments;
+  if (static_cast<int>(arguments.size()) != expected)
+    fail("kernel ", kernel.name, " takes ", expected, " arguments, not ", arguments.size());
+  std::vector<void *> addresses;
+  addresses.reserve(arguments.size());
+  for (KernelArgument &a : arguments) addresses.push_back(std::visit(Address{}, a));
+  if (kernel.call(addresses.data()) != 0) fail("kernel ", kernel.name, ": ", last_error);
+}
+
+void call(std::string_view name, std::vector<KernelArgument> arguments) {
+  const Kernel *kernel = find_kernel(name);
+  if (!kernel) fail("there is no kernel '", name, "'; generators/kernels.cmake lists those that are built");
+  call(*kernel, std::move(arguments));
+}
+
+}  // namespace saltern
