@@ -24,7 +24,7 @@ class Tensor {
 
   // Values at hand, as tests have them.
   template <typename T>
-  explicit Tensor(const Halide::Buffer<T> &values) : values_(values) {
+  explicit Tensor(Halide::Buffer<T> values) : values_(values) {
     for (int d = 0; d < values.dimensions(); ++d) extents_.emplace_back(values.dim(d).extent());
   }
 

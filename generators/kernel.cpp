@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "schedules/plain.h"
+
 namespace saltern::generators {
 
 using Halide::Expr;
@@ -128,11 +130,7 @@ void Build::schedule(const std::function<void(const Machine &)> &how) {
 }
 
 void Build::finish() {
-  if (schedule_ != Schedule::plain) return;
-  // The plain algorithm: every function that is not a simple expression is computed once, whole, in loop order.
-  for (const Func &out : outputs_)
-    for (auto &[name, function] : Halide::Internal::find_transitive_calls(out.function()))
-      if (function.has_update_definition()) Func(function).compute_root();
+  if (schedule_ == Schedule::plain) schedules::plain(outputs_);
 }
 
 std::vector<std::vector<int>> Build::output_extents() const {
