@@ -17,7 +17,7 @@ const Kernel dense(
       const Tensor y = algorithms::dense(x, w, b);
       const Halide::Func out = k.output("y", y);
       k.schedule([&](const Machine &m) {
-        schedules::contraction(out, y.func(), w.func(), m, schedules::ContractionKnobs::fitting(m));
+        schedules::contraction(out, y.func(), w.func(), m, k.tuned(schedules::ContractionKnobs::fitting(m)));
       });
     },
     {{{1, 1}, {1, 1}, {1}}, {{7, 3}, {7, 5}, {5}}, {{129, 33}, {129, 70}, {70}}, {{16, 6}, {16, 16}, {16}}},

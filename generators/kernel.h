@@ -15,28 +15,16 @@
 #include <Halide.h>
 
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "dsl/tensor.h"
+#include "generators/call.h"
+#include "schedules/knobs.h"
 #include "schedules/machine.h"
 
 namespace saltern::generators {
-
-// What one argument of a call is: a buffer's extents, innermost first, or a scalar's value.
-struct CallArgument {
-  std::vector<int> extents;
-  double value = 0;
-  CallArgument(std::initializer_list<int> e) : extents(e) {}
-  CallArgument(std::vector<int> e) : extents(std::move(e)) {}
-  CallArgument(int v) : value(v) {}
-  CallArgument(double v) : value(v) {}
-};
-
-// The inputs of one call, in the order of their declaration.
-using Call = std::vector<CallArgument>;
 
 // A call worth timing, and the floating-point operations that it does.
 struct Timing {
@@ -56,8 +44,6 @@ struct InputFacts {
   int rank;  // 0: a scalar
   Range range;
 };
-
-using Knobs = std::map<std::string, int>;
 
 // One kernel under construction.
 class Build {
@@ -79,8 +65,14 @@ class Build {
   // Calls `how` with the machine if this build has a schedule of its own.
   void schedule(const std::function<void(const Machine &)> &how);
 
-  // Knobs that override a schedule's defaults; set by the tuner.
+  // The knobs of a schedule, as this build overrides them; the tuner searches what is asked for here.
+  template <typename Struct>
+  Struct tuned(const Struct &defaults) {
+    schedules::add_to_space(defaults, knob_space_);
+    return schedules::overridden(defaults, knobs_);
+  }
   const Knobs &knobs() const { return knobs_; }
+  const std::vector<schedules::Knob> &knob_space() const { return knob_space_; }
 
   // What the finished build holds.
   const std::vector<InputFacts> &inputs() const { return inputs_; }
@@ -103,6 +95,7 @@ class Build {
   Schedule schedule_;
   std::optional<Call> exact_;
   Knobs knobs_;
+  std::vector<schedules::Knob> knob_space_;
   bool scheduled_ = false;
   std::vector<InputFacts> inputs_;
   std::vector<Halide::ImageParam> buffers_;

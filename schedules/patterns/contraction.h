@@ -10,6 +10,7 @@
 
 #include <string>
 
+#include "schedules/knobs.h"
 #include "schedules/machine.h"
 
 namespace saltern::schedules {
@@ -18,6 +19,12 @@ struct ContractionKnobs {
   int column_vectors;  // vectors of columns in the register tile
   int rows;            // rows in the register tile
   int unroll_k;        // steps of k in one turn of the innermost loop
+
+  static std::vector<KnobField<ContractionKnobs>> fields() {
+    return {{"column_vectors", &ContractionKnobs::column_vectors, {1, 2, 3, 4}},
+            {"rows", &ContractionKnobs::rows, {2, 3, 4, 5, 6, 8, 10, 12, 14}},
+            {"unroll_k", &ContractionKnobs::unroll_k, {1, 2, 4, 8}}};
+  }
 
   // The widest tile whose accumulators, one row of loads and one broadcast fit the register file.
   static ContractionKnobs fitting(const Machine &m) {
