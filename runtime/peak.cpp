@@ -25,17 +25,17 @@ double seconds_since(Clock::time_point begin) { return std::chrono::duration<dou
 constexpr int chains = 12, turns = 20000;
 
 // Each burst returns something that depends on all of its work.
-#define SALTERN_BURST(name, features, Vector, broadcast, multiply_add)        \
-  __attribute__((target(features), noinline)) float name() {                  \
-    Vector a[chains];                                                         \
+#define SALTERN_BURST(name, features, Vector, broadcast, multiply_add)                                         \
+  __attribute__((target(features), noinline)) float name() {                                                   \
+    Vector a[chains];                                                                                          \
     _Pragma("GCC unroll 12") for (int i = 0; i < chains; ++i) a[i] = broadcast(0.01f * static_cast<float>(i)); \
-    const Vector b = broadcast(0.999f), c = broadcast(0.001f);                \
-    for (int turn = 0; turn < turns; ++turn) {                                \
-      _Pragma("GCC unroll 12") for (int i = 0; i < chains; ++i) a[i] = multiply_add(a[i], b, c); \
-    }                                                                         \
-    float sum = 0;                                                            \
-    _Pragma("GCC unroll 12") for (int i = 0; i < chains; ++i) sum += a[i][0]; \
-    return sum;                                                               \
+    const Vector b = broadcast(0.999f), c = broadcast(0.001f);                                                 \
+    for (int turn = 0; turn < turns; ++turn) {                                                                 \
+      _Pragma("GCC unroll 12") for (int i = 0; i < chains; ++i) a[i] = multiply_add(a[i], b, c);               \
+    }                                                                                                          \
+    float sum = 0;                                                                                             \
+    _Pragma("GCC unroll 12") for (int i = 0; i < chains; ++i) sum += a[i][0];                                  \
+    return sum;                                                                                                \
   }
 
 #define SALTERN_UNFUSED(a, b, c) _mm_add_ps(_mm_mul_ps(a, b), c)
@@ -120,8 +120,9 @@ Measurement measure(const std::function<void()> &work, double flops, const Measu
 
   std::sort(samples.begin(), samples.end(), [](const Sample &a, const Sample &b) { return a.share < b.share; });
   const Sample &median = samples[samples.size() / 2], &best = samples.back();
-  return {flops / median.seconds / 1e9,        median.peak, median.share,         median.seconds * 1e3, best.share,
-          best.seconds * 1e3, static_cast<int>(samples.size())};
+  return {
+      flops / median.seconds / 1e9,    median.peak, median.share, median.seconds * 1e3, best.share, best.seconds * 1e3,
+      static_cast<int>(samples.size())};
 }
 
 }  // namespace saltern
