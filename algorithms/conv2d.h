@@ -12,17 +12,10 @@
 // A group is a dimension of its own, of extent 1 in the ordinary convolution. x and dy must read as zero outside their
 // extents (dsl::zero_padded): that is the padding.
 
-#include "dsl/shapes.h"
-#include "dsl/tensor.h"
+#include "algorithms/window.h"
 
 namespace saltern::algorithms {
 using dsl::Tensor;
-using Sliding2d = saltern::Sliding2d<Halide::Expr>;
-
-// Where the window's element k lies when the window is at position `at`.
-inline Halide::Expr window_source(const Halide::Expr &at, const Halide::Expr &k, const Sliding<Halide::Expr> &s) {
-  return at * s.stride + k * s.dilation - s.pad_before;
-}
 
 inline Tensor conv2d(const Tensor &x, const Tensor &w, const Tensor &b, const Sliding2d &s) {
   Halide::Var co("co"), g("g"), at_x("x"), at_y("y"), n("n");
