@@ -1,22 +1,14 @@
 #include "runtime/tensor.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
+
+#include "runtime/memory.h"
 
 namespace saltern {
 
 namespace {
-
-constexpr size_t alignment = 64;
-
-std::shared_ptr<void> allocate(size_t bytes) {
-  const size_t rounded = (std::max<size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
-  void *p = std::aligned_alloc(alignment, rounded);
-  if (!p) fail("out of memory: a tensor of ", bytes, " bytes");
-  return {p, std::free};
-}
 
 // Calls visit(offset_a, offset_b) for every element of a shape under two sets of strides.
 template <typename Visit>
@@ -103,14 +95,27 @@ Tensor Tensor::zeros(Shape shape, Type type, Layout layout) {
 Tensor Tensor::full(Shape shape, double value, Type type, Layout layout) {
   Tensor t = empty(std::move(shape), type, layout);
   switch (type) {
-    case Type::f32: fill<float>(t, value); break;
-    case Type::f64: fill<double>(t, value); break;
-    case Type::i32: fill<int32_t>(t, value); break;
-    case Type::i64: fill<int64_t>(t, value); break;
-    case Type::u8: fill<uint8_t>(t, value); break;
-    case Type::boolean: fill<bool>(t, value); break;
+    case Type::f32:
+      fill<float>(t, value);
+      break;
+    case Type::f64:
+      fill<double>(t, value);
+      break;
+    case Type::i32:
+      fill<int32_t>(t, value);
+      break;
+    case Type::i64:
+      fill<int64_t>(t, value);
+      break;
+    case Type::u8:
+      fill<uint8_t>(t, value);
+      break;
+    case Type::boolean:
+      fill<bool>(t, value);
+      break;
     case Type::f16:
-    case Type::bf16: fail("a ", facts(type).name, " tensor cannot be filled; fill f32 and convert");
+    case Type::bf16:
+      fail("a ", facts(type).name, " tensor cannot be filled; fill f32 and convert");
   }
   return t;
 }
@@ -137,14 +142,21 @@ Tensor Tensor::borrowed(void *data, Shape shape, Type type, Shape strides, std::
 double Tensor::item() const {
   if (size() != 1) fail("item() of a tensor of shape ", to_string(shape_));
   switch (type_) {
-    case Type::f32: return *data<float>();
-    case Type::f64: return *data<double>();
-    case Type::i32: return *data<int32_t>();
-    case Type::i64: return static_cast<double>(*data<int64_t>());
-    case Type::u8: return *data<uint8_t>();
-    case Type::boolean: return *data<bool>();
+    case Type::f32:
+      return *data<float>();
+    case Type::f64:
+      return *data<double>();
+    case Type::i32:
+      return *data<int32_t>();
+    case Type::i64:
+      return static_cast<double>(*data<int64_t>());
+    case Type::u8:
+      return *data<uint8_t>();
+    case Type::boolean:
+      return *data<bool>();
     case Type::f16:
-    case Type::bf16: break;
+    case Type::bf16:
+      break;
   }
   fail("item() of a ", facts(type_).name, " tensor; convert it to f32 first");
 }
@@ -195,10 +207,18 @@ void Tensor::copy_from(const Tensor &other) const {
     return;
   }
   switch (facts(type_).bytes()) {
-    case 1: copy_words<uint8_t>(*this, other); break;
-    case 2: copy_words<uint16_t>(*this, other); break;
-    case 4: copy_words<uint32_t>(*this, other); break;
-    default: copy_words<uint64_t>(*this, other); break;
+    case 1:
+      copy_words<uint8_t>(*this, other);
+      break;
+    case 2:
+      copy_words<uint16_t>(*this, other);
+      break;
+    case 4:
+      copy_words<uint32_t>(*this, other);
+      break;
+    default:
+      copy_words<uint64_t>(*this, other);
+      break;
   }
 }
 
@@ -208,6 +228,15 @@ Tensor Tensor::reshaped(Shape shape) const {
   Tensor t = *this;
   t.strides_ = dense_strides(shape, Layout::row_major);
   t.shape_ = std::move(shape);
+  return t;
+}
+
+Tensor Tensor::viewed(Shape shape, Shape strides) const {
+  if (shape.size() != strides.size())
+    fail("shape ", to_string(shape), " and strides ", to_string(strides), " differ in rank");
+  Tensor t = *this;
+  t.shape_ = std::move(shape);
+  t.strides_ = std::move(strides);
   return t;
 }
 
@@ -224,7 +253,8 @@ int64_t Tensor::offset(const Shape &indices) const {
   if (indices.size() != shape_.size()) fail("index ", to_string(indices), " into a tensor of ", to_string(shape_));
   int64_t at = 0;
   for (int d = 0; d < rank(); ++d) {
-    if (indices[d] < 0 || indices[d] >= shape_[d]) fail("index ", to_string(indices), " is outside ", to_string(shape_));
+    if (indices[d] < 0 || indices[d] >= shape_[d])
+      fail("index ", to_string(indices), " is outside ", to_string(shape_));
     at += indices[d] * strides_[d];
   }
   return at;

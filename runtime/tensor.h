@@ -67,6 +67,8 @@ class Tensor {
   // Whether elements fill their memory without holes or overlap, in any order of dimensions.
   bool is_dense() const;
   bool has_layout(Layout layout) const;
+  // Whether no other tensor shares the memory.
+  bool is_unique() const { return memory_.use_count() == 1; }
 
   // The same tensor if it has the layout already, else a copy that has it.
   Tensor in_layout(Layout layout) const;
@@ -75,6 +77,8 @@ class Tensor {
   void copy_from(const Tensor &other) const;
   // The same memory under another shape; row-major tensors only.
   Tensor reshaped(Shape shape) const;
+  // The same memory under any shape and strides; the caller sees to it that they stay inside.
+  Tensor viewed(Shape shape, Shape strides) const;
   // The part [begin, begin + count) along dimension d, in the same memory.
   Tensor slice(int d, int64_t begin, int64_t count) const;
 

@@ -14,11 +14,17 @@ View::View(const Tensor &t, std::initializer_list<Dimension> dimensions) : View(
   for (const Dimension &d : dimensions) add(d);
 }
 
+View::View(const Tensor &t, const std::vector<Dimension> &dimensions) : View(t) {
+  for (const Dimension &d : dimensions) add(d);
+}
+
 void View::add(const Dimension &d) {
   if (buffer_.dimensions == max_rank) fail("kernels take tensors of rank ", max_rank, " at most");
   constexpr int64_t most = std::numeric_limits<int32_t>::max();
-  if (d.extent > most || d.stride > most) fail("an extent or stride of ", std::max(d.extent, d.stride), " is too large for a kernel");
-  dimensions_[buffer_.dimensions++] = halide_dimension_t(0, static_cast<int32_t>(d.extent), static_cast<int32_t>(d.stride));
+  if (d.extent > most || d.stride > most)
+    fail("an extent or stride of ", std::max(d.extent, d.stride), " is too large for a kernel");
+  dimensions_[buffer_.dimensions++] =
+      halide_dimension_t(0, static_cast<int32_t>(d.extent), static_cast<int32_t>(d.stride));
 }
 
 namespace {

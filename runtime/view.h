@@ -19,6 +19,7 @@ class View {
   };
 
   View(const Tensor &t, std::initializer_list<Dimension> dimensions);
+  View(const Tensor &t, const std::vector<Dimension> &dimensions);
 
   halide_buffer_t *buffer() {
     buffer_.dim = dimensions_.data();

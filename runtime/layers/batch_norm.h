@@ -1,0 +1,134 @@
+#pragma once
+// y = scale(c) (x - mean(c)) / sqrt(variance(c) + epsilon) + shift(c), with c dimension 1 of x (N, C) or (N, C, H, W).
+//   batch_norm           x, mean, variance, scale, shift -> y; statistics are given (evaluation)
+//   batch_norm_training  x, scale, shift -> y, mean, variance (biased), both of this batch
+// Attribute: epsilon.
+
+#include "runtime/layers/module.h"
+#include "runtime/layers/unary.h"
+
+namespace saltern {
+
+namespace operations {
+
+// x as (c, all others).
+inline View by_channel(const Tensor &t) {
+  if (t.rank() < 2) fail("batch_norm: ", to_string(t.shape()), " has no dimension 1 for channels");
+  const int64_t channels = t.extent(1);
+  return {t, {{channels, 1}, {t.size() / channels, channels}}};
+}
+
+// One value a channel, dense.
+inline View channel_vector(const Tensor &t, const Tensor &x, const char *name) {
+  if (t.shape() != Shape{x.extent(1)})
+    fail("batch_norm: ", name, " is ", to_string(t.shape()), " for x ", to_string(x.shape()));
+  return flat(t);
+}
+
+// (x, mean, variance, scale, dy) -> dx, dscale, dshift
+inline Operation::Compute batch_norm_backward(const std::string &kernel) {
+  return [kernel](const std::vector<Tensor> &in, const Attributes &a) -> std::vector<Tensor> {
+    const Tensor x = channels_last(in.at(0)), dy = channels_last(in.at(4)), dx = Tensor::like(x);
+    const Tensor mean = row_major(in[1]), variance = row_major(in[2]), scale = row_major(in[3]);
+    const Tensor dscale = Tensor::like(scale), dshift = Tensor::like(scale);
+    call(kernel, {by_channel(x), channel_vector(mean, x, "mean"), channel_vector(variance, x, "variance"),
+                  channel_vector(scale, x, "scale"), by_channel(dy), static_cast<float>(a.real("epsilon")),
+                  by_channel(dx), flat(dscale), flat(dshift)});
+    return {dx, dscale, dshift};
+  };
+}
+
+inline const Operation batch_norm_gradient("batch_norm_gradient", batch_norm_backward("batch_norm_gradient"));
+inline const Operation batch_norm_inference_gradient("batch_norm_inference_gradient",
+                                                     batch_norm_backward("batch_norm_inference_gradient"));
+
+inline Tensor normalised(const Tensor &x, const Tensor &mean, const Tensor &variance, const Tensor &scale,
+                         const Tensor &shift, double epsilon) {
+  const Tensor y = Tensor::like(x);
+  call("batch_norm", {by_channel(x), channel_vector(mean, x, "mean"), channel_vector(variance, x, "variance"),
+                      channel_vector(scale, x, "scale"), channel_vector(shift, x, "shift"), static_cast<float>(epsilon),
+                      by_channel(y)});
+  return y;
+}
+
+inline const Operation batch_norm_training(
+    "batch_norm_training",
+    [](const std::vector<Tensor> &in, const Attributes &a) -> std::vector<Tensor> {
+      const Tensor x = channels_last(in.at(0)), mean = Tensor::empty({x.extent(1)}), variance = Tensor::like(mean);
+      call("batch_norm_statistics", {by_channel(x), flat(mean), flat(variance)});
+      return {normalised(x, mean, variance, row_major(in.at(1)), row_major(in.at(2)), a.real("epsilon")), mean,
+              variance};
+    },
+    [](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
+      if (dy[1].defined() || dy[2].defined()) fail("batch_norm_training: its statistics have no gradient rule");
+      return apply(batch_norm_gradient, {t.input(0), t.output(1).detached(), t.output(2).detached(), t.input(1), dy[0]},
+                   t.attributes());
+    });
+
+inline const Operation batch_norm(
+    "batch_norm",
+    [](const std::vector<Tensor> &in, const Attributes &a) -> std::vector<Tensor> {
+      return {normalised(channels_last(in.at(0)), row_major(in.at(1)), row_major(in.at(2)), row_major(in.at(3)),
+                         row_major(in.at(4)), a.real("epsilon"))};
+    },
+    [](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
+      if (t.needs(1) || t.needs(2)) fail("batch_norm: its statistics have no gradient rule");
+      const std::vector<Variable> d =
+          apply(batch_norm_inference_gradient, {t.input(0), t.input(1), t.input(2), t.input(3), dy[0]}, t.attributes());
+      return {d[0], Variable(), Variable(), d[1], d[2]};
+    });
+
+}  // namespace operations
+
+class BatchNorm : public Module {
+ public:
+  Variable weight, bias;
+
+  explicit BatchNorm(int64_t channels, double epsilon = 1e-5, double momentum = 0.1)
+      : epsilon_(epsilon), momentum_(momentum) {
+    if (channels < 1) fail("BatchNorm(", channels, "): at least one channel is needed");
+    weight = Variable(Tensor::full({channels}, 1), true);
+    bias = Variable(Tensor::zeros({channels}), true);
+    mean_ = Tensor::zeros({channels});
+    variance_ = Tensor::full({channels}, 1);
+    batches_ = Tensor::zeros({}, Type::i64);
+  }
+
+  Variable forward(const Variable &x) override {
+    const Attributes a = {{"epsilon", epsilon_}};
+    if (!training()) return apply_one(operations::batch_norm, {x, mean_, variance_, weight, bias}, a);
+    const std::vector<Variable> y = apply(operations::batch_norm_training, {x, weight, bias}, a);
+    remember(y[1].value(), y[2].value(), static_cast<double>(x.value().size() / x.value().extent(1)));
+    return y[0];
+  }
+
+  void visit(Visitor &v) override {
+    v.parameter("weight", weight);
+    v.parameter("bias", bias);
+    v.buffer("running_mean", mean_);
+    v.buffer("running_var", variance_);
+    v.buffer("num_batches_tracked", batches_);
+  }
+
+ private:
+  // Running statistics, the variance unbiased, as PyTorch keeps them.
+  void remember(const Tensor &mean, const Tensor &variance, double count) {
+    if (count < 2) fail("BatchNorm: training needs more than one value a channel");
+    for (int64_t c = 0; c < mean.size(); ++c) {
+      const auto blend = [&](float &kept, double now) {
+        kept = static_cast<float>((1 - momentum_) * kept + momentum_ * now);
+      };
+      blend(mean_.data<float>()[c], mean.data<float>()[c]);
+      blend(variance_.data<float>()[c], variance.data<float>()[c] * count / (count - 1));
+    }
+    ++*batches_.data<int64_t>();
+  }
+
+  double epsilon_, momentum_;
+  Tensor mean_, variance_, batches_;
+};
+
+using BatchNorm1d = BatchNorm;
+using BatchNorm2d = BatchNorm;
+
+}  // namespace saltern

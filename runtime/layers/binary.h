@@ -1,0 +1,116 @@
+#pragma once
+// Elementwise functions of two tensors, with broadcasting, and the operators on Variables.
+//
+//   inline const Binary maximum("maximum");      Variable y = maximum(a, b);
+//
+// A function NAME needs the kernel NAME and a rule; without a rule of its own it uses the kernels NAME_gradient_a and
+// NAME_gradient_b, da = NAME_gradient_a(a, b, dy) under the full shape. Gradients are summed back over what was
+// broadcast.
+
+#include "runtime/layers/reduction.h"
+
+namespace saltern {
+
+class Binary {
+ public:
+  // Gradients of a and b under the full shape; y is there for those that can use it.
+  struct Rule {
+    using Part = std::function<Variable(const Variable &a, const Variable &b, const Variable &y, const Variable &dy)>;
+    Part a, b;
+  };
+
+  // By kernels: for functions whose gradients, where they have any, depend on a and b by pieces of constant value.
+  explicit Binary(const std::string &name)
+      : gradient_a_(std::make_unique<Operation>(name + "_gradient_a", compute(name + "_gradient_a"), piecewise(0))),
+        gradient_b_(std::make_unique<Operation>(name + "_gradient_b", compute(name + "_gradient_b"), piecewise(1))),
+        rule_{[this](const Variable &a, const Variable &b, const Variable &, const Variable &dy) {
+                return apply_one(*gradient_a_, {a, b, dy});
+              },
+              [this](const Variable &a, const Variable &b, const Variable &, const Variable &dy) {
+                return apply_one(*gradient_b_, {a, b, dy});
+              }},
+        forward_(name, compute(name), gradient()) {}
+
+  // By other operations.
+  Binary(const std::string &name, Rule rule) : rule_(std::move(rule)), forward_(name, compute(name), gradient()) {}
+
+  Variable operator()(const Variable &a, const Variable &b) const { return apply_one(forward_, {a, b}); }
+  const Operation &operation() const { return forward_; }
+
+ private:
+  static Operation::Compute compute(const std::string &kernel) {
+    return [kernel](const std::vector<Tensor> &in, const Attributes &) -> std::vector<Tensor> {
+      Shape shape = in.at(0).shape();
+      for (size_t i = 1; i < in.size(); ++i) shape = broadcast_shape(shape, in[i].shape(), kernel);
+      const Tensor y = output_for(shape, in);
+      call_strided(kernel, y, in);
+      return {y};
+    };
+  }
+
+  // In the memory order of the first input that has the whole shape.
+  static Tensor output_for(const Shape &shape, const std::vector<Tensor> &in) {
+    for (const Tensor &t : in)
+      if (t.shape() == shape && t.is_dense()) return Tensor::like(t);
+    return Tensor::empty(shape);
+  }
+
+  Operation::Gradient gradient() {
+    return [this](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
+      const Variable &a = t.input(0), &b = t.input(1);
+      std::vector<Variable> d(2);
+      const Variable y = t.output(0);
+      if (t.needs(0)) d[0] = sum_to(rule_.a(a, b, y, dy[0]), a.shape());
+      if (t.needs(1)) d[1] = sum_to(rule_.b(a, b, y, dy[0]), b.shape());
+      return d;
+    };
+  }
+
+  // NAME_gradient_a(a, b, dy) is linear in dy and, piece by piece, constant in a and b.
+  Operation::Gradient piecewise(int which) {
+    return [this, which](const Taped &t, const std::vector<Variable> &dd) -> std::vector<Variable> {
+      const Operation &same = which == 0 ? *gradient_a_ : *gradient_b_;
+      return {Variable(), Variable(), sum_to(apply_one(same, {t.input(0), t.input(1), dd[0]}), t.input(2).shape())};
+    };
+  }
+
+  std::unique_ptr<const Operation> gradient_a_, gradient_b_;
+  Rule rule_;
+  Operation forward_;
+};
+
+inline Variable scalar(double value) { return Variable(Tensor::full({}, value)); }
+
+using Argument = const Variable &;
+inline const Binary add("add", {[](Argument, Argument, Argument, Argument dy) { return dy; },
+                                [](Argument, Argument, Argument, Argument dy) { return dy; }});
+inline const Binary multiply("multiply", {[](Argument, Argument b, Argument, Argument dy) { return multiply(dy, b); },
+                                          [](Argument a, Argument, Argument, Argument dy) { return multiply(dy, a); }});
+inline const Binary subtract("subtract",
+                             {[](Argument, Argument, Argument, Argument dy) { return dy; },
+                              [](Argument, Argument, Argument, Argument dy) { return multiply(dy, scalar(-1)); }});
+inline const Binary divide("divide", {[](Argument, Argument b, Argument, Argument dy) { return divide(dy, b); },
+                                      [](Argument, Argument b, Argument y, Argument dy) {
+                                        return multiply(divide(multiply(dy, y), b), scalar(-1));
+                                      }});
+inline const Binary maximum("maximum");
+inline const Binary minimum("minimum");
+
+inline Variable operator+(const Variable &a, const Variable &b) { return add(a, b); }
+inline Variable operator-(const Variable &a, const Variable &b) { return subtract(a, b); }
+inline Variable operator*(const Variable &a, const Variable &b) { return multiply(a, b); }
+inline Variable operator/(const Variable &a, const Variable &b) { return divide(a, b); }
+inline Variable operator+(const Variable &a, double b) { return add(a, scalar(b)); }
+inline Variable operator-(const Variable &a, double b) { return subtract(a, scalar(b)); }
+inline Variable operator*(const Variable &a, double b) { return multiply(a, scalar(b)); }
+inline Variable operator/(const Variable &a, double b) { return multiply(a, scalar(1 / b)); }
+inline Variable operator+(double a, const Variable &b) { return add(b, scalar(a)); }
+inline Variable operator-(double a, const Variable &b) { return subtract(scalar(a), b); }
+inline Variable operator*(double a, const Variable &b) { return multiply(b, scalar(a)); }
+inline Variable operator/(double a, const Variable &b) { return divide(scalar(a), b); }
+inline Variable operator-(const Variable &a) { return multiply(a, scalar(-1)); }
+
+// a += b, elementwise, in a's memory.
+inline void add_to(const Tensor &a, const Tensor &b) { call_strided("add", a, {a, b}); }
+
+}  // namespace saltern

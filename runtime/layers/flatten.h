@@ -1,0 +1,19 @@
+#pragma once
+// (N, C, H, W) -> (N, C * H * W), in row-major order as in PyTorch, whatever the layout of x.
+
+#include "runtime/layers/module.h"
+#include "runtime/layers/movement.h"
+
+namespace saltern {
+
+inline Variable flatten(const Variable &x) {
+  if (x.shape().empty()) fail("flatten: a scalar has no batch dimension");
+  return reshape(x, {x.shape()[0], -1});
+}
+
+class Flatten : public Module {
+ public:
+  Variable forward(const Variable &x) override { return flatten(x); }
+};
+
+}  // namespace saltern

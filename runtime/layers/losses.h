@@ -1,0 +1,80 @@
+#pragma once
+// Losses.
+//   cross_entropy: x (N, C), labels (N), i32 or i64 -> loss(n) = log(sum of exp(x(n, c))) - x(n, label(n))
+
+#include "runtime/layers/softmax.h"
+
+namespace saltern {
+
+namespace operations {
+
+// Labels as kernels take them; one outside [0, classes) would read outside x.
+inline Tensor checked_labels(const Tensor &labels, const Tensor &x) {
+  if (x.rank() != 2 || labels.shape() != Shape{x.extent(0)})
+    fail("cross_entropy: labels ", to_string(labels.shape()), " for x ", to_string(x.shape()),
+         "; expected [N] for [N, C]");
+  if (labels.type() != Type::i32 && labels.type() != Type::i64)
+    fail("cross_entropy: labels are ", facts(labels.type()).name, "; expected i32 or i64");
+  const Tensor dense = Tensor::empty(labels.shape(), Type::i32);
+  for (int64_t n = 0; n < labels.size(); ++n) {
+    const int64_t label = labels.type() == Type::i32 ? labels.at<int32_t>({n}) : labels.at<int64_t>({n});
+    if (label < 0 || label >= x.extent(1))
+      fail("cross_entropy: label ", n, " is ", label, "; there are ", x.extent(1), " classes");
+    dense.data<int32_t>()[n] = static_cast<int32_t>(label);
+  }
+  return dense;
+}
+
+// (x, labels, dloss) -> dx(n, c) = (softmax(x)(n, c) - [c is label(n)]) dloss(n)
+inline const Operation cross_entropy_gradient(
+    "cross_entropy_gradient",
+    [](const std::vector<Tensor> &in, const Attributes &) -> std::vector<Tensor> {
+      const Tensor x = row_major(in.at(0)), labels = checked_labels(in.at(1), x), dx = Tensor::like(x);
+      call("cross_entropy_gradient", {reversed(x), flat(labels), flat(row_major(in.at(2))), reversed(dx)});
+      return {dx};
+    },
+    [](const Taped &t, const std::vector<Variable> &dd) -> std::vector<Variable> {
+      const Variable &x = t.input(0), &labels = t.input(1), &dloss = t.input(2), g = dd[0];
+      std::vector<Variable> d(3);
+      if (t.needs(0))
+        d[0] = apply_one(softmax_gradient, {saltern::softmax(x), g * saltern::reshape(dloss, {-1, 1})}, {{"axis", 1}});
+      if (t.needs(2)) {
+        const Variable ones = Tensor::full(dloss.shape(), 1);
+        d[2] = saltern::reshape(saltern::sum(g * apply_one(cross_entropy_gradient, {x, labels, ones}), {1}),
+                                dloss.shape());
+      }
+      return d;
+    });
+
+inline const Operation cross_entropy(
+    "cross_entropy",
+    [](const std::vector<Tensor> &in, const Attributes &) -> std::vector<Tensor> {
+      const Tensor x = row_major(in.at(0)), labels = checked_labels(in.at(1), x), loss = Tensor::empty(labels.shape());
+      call("cross_entropy", {reversed(x), flat(labels), flat(loss)});
+      return {loss};
+    },
+    [](const Taped &t, const std::vector<Variable> &dloss) -> std::vector<Variable> {
+      return {apply_one(cross_entropy_gradient, {t.input(0), t.input(1), dloss[0]}), Variable()};
+    });
+
+}  // namespace operations
+
+// The mean over the batch.
+inline Variable cross_entropy(const Variable &x, const Variable &labels) {
+  return mean(apply_one(operations::cross_entropy, {x, labels}));
+}
+
+inline Variable mean_squared_error(const Variable &x, const Variable &wanted) { return mean(square(x - wanted)); }
+
+// The part of a batch whose largest score is that of its label.
+inline double accuracy(const Tensor &scores, const Tensor &labels) {
+  const Tensor x = row_major(scores), wanted = operations::checked_labels(labels, x);
+  int64_t right = 0;
+  for (int64_t n = 0; n < x.extent(0); ++n) {
+    const float *row = x.data<float>() + n * x.extent(1);
+    right += std::max_element(row, row + x.extent(1)) - row == wanted.data<int32_t>()[n];
+  }
+  return static_cast<double>(right) / static_cast<double>(std::max<int64_t>(1, x.extent(0)));
+}
+
+}  // namespace saltern

@@ -1,0 +1,6 @@
+#pragma once
+// The table of all operations: find_operation("conv2d"), for whoever has a name in hand, as the graph executor and the
+// importer have. Every operation stands next to its layer; including them all fills the table.
+
+#include "runtime/layers.h"
+#include "runtime/operation.h"

@@ -1,0 +1,92 @@
+#pragma once
+// Updates of parameters, as kernels, in place.
+//   SGD:   g' = g + decay p;  v = momentum v + (1 - dampening) g';  p -= rate (nesterov ? g' + momentum v : v)
+//   Adam:  m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2;  p -= rate (m / c1) / (sqrt(v / c2) + epsilon)
+//   AdamW: Adam whose weight decay acts on p itself, not on g
+//
+//   SGD optimizer(net, {0.02, 0.9});
+//   backward(loss);  optimizer.step();  optimizer.clear_gradients();
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runtime/layers/module.h"
+
+namespace saltern {
+
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+
+  // Updates every parameter that has a gradient.
+  void step();
+  void clear_gradients() const;
+
+  double rate() const { return rate_; }
+  void set_rate(double rate) { rate_ = rate; }
+
+  // Slots of every parameter ("momentum.0.weight") and "steps", sharing memory with this optimizer.
+  std::map<std::string, Tensor> state() const;
+  void load_state(const std::map<std::string, Tensor> &state);
+
+ protected:
+  struct Parameter {
+    std::string name;
+    Variable variable;
+    std::vector<Tensor> slots;
+  };
+
+  Optimizer(Module &module, double rate, std::vector<std::string> slot_names);
+  virtual void update(const Parameter &p, const Tensor &gradient) const = 0;
+  int64_t steps() const { return *steps_.data<int64_t>(); }
+
+ private:
+  double rate_;
+  std::vector<std::string> slot_names_;
+  std::vector<Parameter> parameters_;
+  Tensor steps_;
+};
+
+struct SgdOptions {
+  double rate = 0.01, momentum = 0, weight_decay = 0, dampening = 0;
+  bool nesterov = false;
+};
+
+class SGD : public Optimizer {
+ public:
+  explicit SGD(Module &module, const SgdOptions &options = {})
+      : Optimizer(module, options.rate, {"momentum"}), options_(options) {}
+
+ protected:
+  void update(const Parameter &p, const Tensor &gradient) const override;
+
+ private:
+  SgdOptions options_;
+};
+
+struct AdamOptions {
+  double rate = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weight_decay = 0;
+};
+
+class Adam : public Optimizer {
+ public:
+  explicit Adam(Module &module, const AdamOptions &options = {}) : Adam(module, options, false) {}
+
+ protected:
+  Adam(Module &module, const AdamOptions &options, bool decoupled)
+      : Optimizer(module, options.rate, {"mean", "square"}), options_(options), decoupled_(decoupled) {}
+  void update(const Parameter &p, const Tensor &gradient) const override;
+
+ private:
+  AdamOptions options_;
+  bool decoupled_;
+};
+
+class AdamW : public Adam {
+ public:
+  explicit AdamW(Module &module, const AdamOptions &options = {1e-3, 0.9, 0.999, 1e-8, 1e-2})
+      : Adam(module, options, true) {}
+};
+
+}  // namespace saltern
