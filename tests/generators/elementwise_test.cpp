@@ -1,0 +1,81 @@
+// Elementwise kernels through the registry, with the strides that broadcasting and transposing make, and with outputs
+// in the memory of their inputs.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "runtime/instruction_set.h"
+#include "runtime/kernels.h"
+#include "runtime/thread_pool.h"
+
+namespace saltern {
+namespace {
+
+Tensor ramp(Shape shape, float step) {
+  Tensor t = Tensor::empty(std::move(shape));
+  for (int64_t i = 0; i < t.size(); ++i) t.data<float>()[i] = std::sin(1 + step * static_cast<float>(i));
+  return t;
+}
+
+struct Strides {
+  const char *what;
+  int64_t a[5], b[5];
+};
+
+// Extents 19, 3, 2, 5, 1, innermost first, by every way that strides come about.
+TEST(Elementwise, BroadcastsAndTransposesByStrides) {
+  const int64_t e[5] = {19, 3, 2, 5, 1};
+  const Strides cases[] = {
+      {"both dense", {1, 19, 57, 114, 570}, {1, 19, 57, 114, 570}},
+      {"b is one number", {1, 19, 57, 114, 570}, {0, 0, 0, 0, 0}},
+      {"a is one number", {0, 0, 0, 0, 0}, {1, 19, 57, 114, 570}},
+      {"b is a row", {1, 19, 57, 114, 570}, {1, 0, 0, 0, 0}},
+      {"b is a column", {1, 19, 57, 114, 570}, {0, 1, 0, 3, 0}},
+      {"both are broadcast", {0, 1, 0, 3, 0}, {1, 0, 19, 0, 0}},
+      {"a is transposed", {30, 10, 5, 1, 570}, {1, 19, 57, 114, 570}},
+  };
+  const Tensor a = ramp({570}, 0.7f), b = ramp({570}, 1.3f), y = Tensor::empty({570});
+  const auto view = [&](const Tensor &t, const int64_t(&s)[5]) {
+    return View(t, {{e[0], s[0]}, {e[1], s[1]}, {e[2], s[2]}, {e[3], s[3]}, {e[4], s[4]}});
+  };
+  for (InstructionSet set : available_instruction_sets()) {
+    const LimitInstructionSet limit(set);
+    for (const Strides &c : cases) {
+      call("subtract", {view(a, c.a), view(b, c.b), view(y, {1, 19, 57, 114, 570})});
+      for (int64_t i = 0; i < 570; ++i) {
+        const int64_t at[5] = {i % 19, i / 19 % 3, i / 57 % 2, i / 114, 0};
+        int64_t in_a = 0, in_b = 0;
+        for (int d = 0; d < 5; ++d) in_a += at[d] * c.a[d], in_b += at[d] * c.b[d];
+        ASSERT_EQ(y.data<float>()[i], a.data<float>()[in_a] - b.data<float>()[in_b])
+            << c.what << ", element " << i << ", " << name(set);
+      }
+    }
+  }
+}
+
+TEST(Elementwise, MayWriteOverItsInput) {
+  const Tensor x = ramp({40003}, 0.1f), y = x.clone();
+  call("square", {flat(y), flat(y)});
+  for (int64_t i = 0; i < x.size(); ++i) ASSERT_EQ(y.data<float>()[i], x.data<float>()[i] * x.data<float>()[i]) << i;
+}
+
+TEST(Elementwise, GivesTheSameBitsWithOneThreadOrTwo) {
+  const Tensor x = ramp({100003}, 0.1f), one = Tensor::like(x), two = Tensor::like(x);
+  const int before = threads();
+  set_threads(1);
+  call("gelu", {flat(x), flat(one)});
+  set_threads(2);
+  call("gelu", {flat(x), flat(two)});
+  set_threads(before);
+  for (int64_t i = 0; i < x.size(); ++i) ASSERT_EQ(one.data<float>()[i], two.data<float>()[i]) << i;
+}
+
+TEST(Elementwise, RefusesAnOutputOfAnotherShape) {
+  const Tensor x = ramp({10}, 0.1f), y = Tensor::empty({11});
+  EXPECT_THROW(call("square", {flat(x), flat(y)}), Error);
+}
+
+}  // namespace
+}  // namespace saltern
