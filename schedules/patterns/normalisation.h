@@ -1,0 +1,89 @@
+#pragma once
+// Normalisation: every element is changed by what a reduction over its channel or over its row gave.
+//
+//   over_rows:      f(c) reduces v(c, p) over a long p; vectors along c, p in chunks of fixed length that are reduced
+//   in
+//                   parallel and then added in order. The chunks depend on nothing, so neither do the bits.
+//   each_channel:   out(c, p) elementwise, with factors of c alone.
+//   along_row:      f(n) reduces v(c, n) over the innermost dimension, a vector of partial results at a time.
+//   each_row:       out(c, n) elementwise after along_row.
+
+#include "schedules/machine.h"
+
+namespace saltern::schedules {
+
+struct NormalisationKnobs {
+  int chunk = 128;  // rows p that one partial result is of
+  int rows = 8;     // rows n that one task normalises
+};
+
+// f(c), possibly of several values, with one update over p.
+inline void over_rows(Halide::Func f, const Machine &m, const NormalisationKnobs &knobs = {}) {
+  using Halide::TailStrategy;
+  const int lanes = m.float_lanes();
+  const Halide::Var c = f.args()[0];
+  const Halide::RVar p = f.rvars(0)[0];
+  Halide::RVar chunk("chunk"), within("within");
+  Halide::Var part("part");
+  f.compute_root().vectorize(c, lanes, TailStrategy::GuardWithIf);
+  f.update().split(p, chunk, within, knobs.chunk, TailStrategy::GuardWithIf);
+  Halide::Func partial = f.update().rfactor(chunk, part);
+  partial.compute_root().vectorize(c, lanes, TailStrategy::GuardWithIf).parallel(part);
+  partial.update().reorder(c, within, part).vectorize(c, lanes, TailStrategy::GuardWithIf).parallel(part);
+  f.update().reorder(c, chunk).vectorize(c, lanes, TailStrategy::GuardWithIf);
+}
+
+// out(c, p), and functions of c alone that it reads.
+inline void each_channel(Halide::Func out, const std::vector<Halide::Func> &factors, const Machine &m,
+                         const NormalisationKnobs &knobs = {}) {
+  using Halide::TailStrategy;
+  const int lanes = m.float_lanes();
+  const Halide::Var c = out.args()[0], p = out.args()[1];
+  Halide::Var chunk("chunk");
+  for (Halide::Func f : factors) f.compute_root().vectorize(f.args()[0], lanes, TailStrategy::GuardWithIf);
+  out.split(p, chunk, p, knobs.chunk, TailStrategy::GuardWithIf)
+      .vectorize(c, lanes, TailStrategy::GuardWithIf)
+      .parallel(chunk);
+}
+
+// f(n) with one update over the row, where `consumer` at loop n needs it.
+inline void along_row(Halide::Func f, Halide::Func consumer, const Halide::Var &at, const Machine &m) {
+  using Halide::TailStrategy;
+  const int lanes = m.float_lanes();
+  const Halide::RVar r = f.rvars(0)[0];
+  Halide::RVar step("step"), lane("lane");
+  Halide::Var part("part");
+  f.compute_at(consumer, at);
+  f.update().split(r, step, lane, lanes, TailStrategy::GuardWithIf);
+  Halide::Func partial = f.update().rfactor(lane, part);
+  partial.compute_at(consumer, at).vectorize(part);
+  partial.update().reorder(part, step).vectorize(part);
+  f.update().unroll(lane);
+}
+
+// Splits the rows of out(c, n), or of out(n), in tasks; returns the loop over the rows of a task and over the tasks.
+struct RowLoops {
+  Halide::Var row, task;
+};
+
+inline RowLoops each_row(Halide::Func out, const Machine &m, const NormalisationKnobs &knobs = {}) {
+  using Halide::TailStrategy;
+  const Halide::Var n = out.args().back(), task("task");
+  out.split(n, task, n, knobs.rows, TailStrategy::GuardWithIf).parallel(task);
+  if (out.args().size() > 1) out.vectorize(out.args()[0], m.float_lanes(), TailStrategy::GuardWithIf);
+  return {n, task};
+}
+
+// The stages of a softmax before out: the powers of a row are kept where they are needed twice.
+inline void softmax(Halide::Func out, Halide::Func largest, Halide::Func power, Halide::Func total, bool keep_powers,
+                    const Machine &m) {
+  const RowLoops loops = each_row(out, m);
+  along_row(largest, out, loops.row, m);
+  along_row(total, out, loops.row, m);
+  if (keep_powers)
+    power.compute_at(out, loops.row)
+        .store_at(out, loops.task)
+        .vectorize(power.args()[0], m.float_lanes(), Halide::TailStrategy::GuardWithIf);
+}
+
+}  // namespace saltern::schedules
