@@ -144,7 +144,7 @@ inline Tensor average_pool2d_gradient(const Tensor &dy, const Window2d &w, const
   const Halide::Expr zero = Halide::cast(dy.type(), 0);
   dx(c, x, y, n) = zero;
   dx(c, x, y, n) +=
-      Halide::select(over.covers, dy(c, over.x.position, over.y.position, n) / Halide::cast(dy.type(), count), zero);
+      Halide::select(over.covers, dy(c, over.x.position, over.y.position, n), zero) / Halide::cast(dy.type(), count);
   return {dx, {dy.extent(0), width, height, dy.extent(3)}};
 }
 
