@@ -5,9 +5,9 @@
 //     ->  y(co, g, x, y, n) = b(co, g) + sum_{ci, kx, ky} w(ci, kx, ky, co, g) x(ci, g, X(x, kx), Y(y, ky), n)
 //   where X(x, kx) = x stride_x + kx dilation_x - pad_left, and Y likewise.
 //
-//   dx(ci, g, x, y, n)  = sum_{co, kx, ky} w(ci, kx, ky, co, g) dy(co, g, x', y', n)   over  X(x', kx) = x, Y(y', ky) = y
-//   dw(ci, kx, ky, co, g) = sum_{x, y, n} x(ci, g, X(x, kx), Y(y, ky), n) dy(co, g, x, y, n)
-//   db(co, g) = sum_{x, y, n} dy(co, g, x, y, n)                                        (dense_gradient_b)
+//   dx(ci, g, x, y, n)  = sum_{co, kx, ky} w(ci, kx, ky, co, g) dy(co, g, x', y', n)   over  X(x', kx) = x, Y(y', ky) =
+//   y dw(ci, kx, ky, co, g) = sum_{x, y, n} x(ci, g, X(x, kx), Y(y, ky), n) dy(co, g, x, y, n) db(co, g) = sum_{x, y,
+//   n} dy(co, g, x, y, n)                                        (dense_gradient_b)
 //
 // A group is a dimension of its own, of extent 1 in the ordinary convolution. x and dy must read as zero outside their
 // extents (dsl::zero_padded): that is the padding.
@@ -29,18 +29,8 @@ inline Tensor conv2d(const Tensor &x, const Tensor &w, const Tensor &b, const Sl
            window_positions(x.extent(3), w.extent(2), s.y), x.extent(4)}};
 }
 
-// dy spread out so that one step of it is one step of x: zero between, where a strided window never stood. The
-// gradient of x is then an ordinary convolution of this with the window turned round.
-inline Tensor conv2d_spread(const Tensor &dy, const Sliding2d &s) {
-  Halide::Var co("co"), g("g"), x("x"), y("y"), n("n");
-  Halide::Func spread("spread");
-  spread(co, g, x, y, n) = Halide::select(x % s.x.stride == 0 && y % s.y.stride == 0,
-                                          dy(co, g, x / s.x.stride, y / s.y.stride, n), Halide::cast(dy.type(), 0));
-  return {spread, {dy.extent(0), dy.extent(1), (dy.extent(2) - 1) * s.x.stride + 1,
-                   (dy.extent(3) - 1) * s.y.stride + 1, dy.extent(4)}};
-}
-
-// `spread` is conv2d_spread of dy; width and height are those of x.
+// `spread` is window.h's spread of dy: the gradient of x is an ordinary convolution of that with the window turned
+// round; width and height are those of x.
 inline Tensor conv2d_gradient_x(const Tensor &w, const Tensor &spread, const Sliding2d &s, const Halide::Expr &width,
                                 const Halide::Expr &height) {
   Halide::Var ci("ci"), g("g"), x("x"), y("y"), n("n");
@@ -58,8 +48,8 @@ inline Tensor conv2d_gradient_w(const Tensor &x, const Tensor &dy, const Sliding
   Halide::RDom r(0, dy.extent(2), 0, dy.extent(3), 0, dy.extent(4), "r");
   Halide::Func dw("conv2d_dw");
   dw(ci, kx, ky, co, g) = Halide::cast(x.type(), 0);
-  dw(ci, kx, ky, co, g) += x(ci, g, window_source(r.x, kx, s.x), window_source(r.y, ky, s.y), r.z) *
-                           dy(co, g, r.x, r.y, r.z);
+  dw(ci, kx, ky, co, g) +=
+      x(ci, g, window_source(r.x, kx, s.x), window_source(r.y, ky, s.y), r.z) * dy(co, g, r.x, r.y, r.z);
   return {dw, {x.extent(0), kernel_x, kernel_y, dy.extent(0), x.extent(1)}};
 }
 

@@ -46,4 +46,19 @@ inline CoveringWindow covering_window(const Halide::Expr &at, const Halide::Expr
           position >= 0 && position < positions && k < window && offset % s.dilation == 0};
 }
 
+// dy (its last three dimensions x, y, n) spread out so that one step of it is one step of what the window slides over:
+// zero between, where a strided window never stood.
+inline dsl::Tensor spread(const dsl::Tensor &dy, const Sliding2d &s) {
+  Halide::Var x("x"), y("y"), n("n");
+  Halide::Func f("spread");
+  f(Halide::_, x, y, n) =
+      Halide::select(x % s.x.stride == 0 && y % s.y.stride == 0,
+                     dy.func()(Halide::_, x / s.x.stride, y / s.y.stride, n), Halide::cast(dy.type(), 0));
+  std::vector<Halide::Expr> extents = dy.extents();
+  Halide::Expr &width = extents[dy.rank() - 3], &height = extents[dy.rank() - 2];
+  width = (width - 1) * s.x.stride + 1;
+  height = (height - 1) * s.y.stride + 1;
+  return {f, extents};
+}
+
 }  // namespace saltern::algorithms

@@ -9,19 +9,64 @@ namespace {
 
 using dsl::Tensor;
 
+void schedule(Build &k, const Halide::Func &out, const Tensor &y, const Tensor &packed, int column) {
+  k.schedule([&](const Machine &m) {
+    schedules::contraction({out, y.func(), packed.func(), column}, m, k.tuned(schedules::ContractionKnobs::fitting(m)));
+  });
+}
+
+struct Case {
+  int in, out, batch;
+  CallArgument x() const { return {in, batch}; }
+  CallArgument w() const { return {in, out}; }
+  CallArgument dy() const { return {out, batch}; }
+  Call forward() const { return {x(), w(), {out}}; }
+  Call gradient_x() const { return {w(), dy()}; }
+  Call gradient_w() const { return {x(), dy()}; }
+  double flops() const { return 2.0 * in * out * batch; }
+};
+
+std::vector<Call> checks(Call (Case::*call)() const) {
+  std::vector<Call> all;
+  for (const Case &c : {Case{1, 1, 1}, {7, 5, 3}, {129, 70, 33}, {16, 16, 6}, {31, 65, 1}}) all.push_back((c.*call)());
+  return all;
+}
+
+std::vector<Timing> timings(Call (Case::*call)() const) {
+  std::vector<Timing> all;
+  for (const Case &c : {Case{1024, 1024, 1024}, {512, 512, 64}, {3136, 10, 64}})
+    all.push_back({std::to_string(c.in) + "-" + std::to_string(c.out) + " batch " + std::to_string(c.batch),
+                   (c.*call)(), c.flops()});
+  return all;
+}
+
 const Kernel dense(
     "dense",
     [](Build &k) {
       const Tensor x = dsl::edge_repeated(k.input("x", 2), 1);
       const Tensor w = dsl::zero_padded(k.input("w", 2)), b = dsl::zero_padded(k.input("b", 1));
       const Tensor y = algorithms::dense(x, w, b);
-      const Halide::Func out = k.output("y", y);
-      k.schedule([&](const Machine &m) {
-        schedules::contraction(out, y.func(), w.func(), m, k.tuned(schedules::ContractionKnobs::fitting(m)));
-      });
+      schedule(k, k.output("y", y), y, w, 1);
     },
-    {{{1, 1}, {1, 1}, {1}}, {{7, 3}, {7, 5}, {5}}, {{129, 33}, {129, 70}, {70}}, {{16, 6}, {16, 16}, {16}}},
-    {{"1024", {{1024, 1024}, {1024, 1024}, {1024}}, 2.0 * 1024 * 1024 * 1024}});
+    checks(&Case::forward), timings(&Case::forward));
+
+const Kernel dense_gradient_x(
+    "dense_gradient_x",
+    [](Build &k) {
+      const Tensor w = dsl::zero_padded(k.input("w", 2)), dy = dsl::edge_repeated(k.input("dy", 2), 1);
+      const Tensor dx = algorithms::dense_gradient_x(w, dy);
+      schedule(k, k.output("dx", dx), dx, w, 0);
+    },
+    checks(&Case::gradient_x), timings(&Case::gradient_x));
+
+const Kernel dense_gradient_w(
+    "dense_gradient_w",
+    [](Build &k) {
+      const Tensor x = dsl::zero_padded(k.input("x", 2)), dy = dsl::edge_repeated(k.input("dy", 2), 0);
+      const Tensor dw = algorithms::dense_gradient_w(x, dy);
+      schedule(k, k.output("dw", dw), dw, x, 0);
+    },
+    checks(&Case::gradient_w), timings(&Case::gradient_w));
 
 }  // namespace
 }  // namespace saltern::generators

@@ -1,6 +1,15 @@
 # One line a kernel: saltern_kernel(NAME [FROM FILE]) makes its library for every CPU target, its registry row, its
 # check against the plain algorithm and its benchmark.
+saltern_kernel(conv2d)
+saltern_kernel(conv2d_gradient_x FROM conv2d)
+saltern_kernel(conv2d_gradient_w FROM conv2d)
 saltern_kernel(dense)
+saltern_kernel(dense_gradient_x FROM dense)
+saltern_kernel(dense_gradient_w FROM dense)
+saltern_kernel(depthwise2d)
+saltern_kernel(depthwise2d_gradient_x FROM depthwise2d)
+saltern_kernel(depthwise2d_gradient_w FROM depthwise2d)
+saltern_kernel(matmul)
 
 # One line a row of algorithms/unary.h: makes NAME and NAME_gradient.
 saltern_unary_kernel(relu)

@@ -1,14 +1,16 @@
 #pragma once
 // Contraction: y(column, row, ...) reduces over k one operand that varies with column and one that varies with row.
+// Matrix products, dense layers and convolutions (column: channel, row: pixel of an image row) are all of this kind.
 //
 // A register tile of rows x (column_vectors * lanes) accumulators stays in registers across all of k, and the
 // operand that varies with column is packed, a panel of tile columns at a time. Packing is scheduling: the
 // algorithm never mentions it, and the operand may be stored either way round.
 //
-// Any extents: a tile past the edge computes on what the operands read as outside (the caller pads `packed` and
-// repeats the edge of the other), and stores are guarded.
+// Any extents: a tile past the edge computes on what the operands read as outside (the caller pads), and stores are
+// guarded.
 
-#include <string>
+#include <optional>
+#include <vector>
 
 #include "schedules/knobs.h"
 #include "schedules/machine.h"
@@ -22,7 +24,7 @@ struct ContractionKnobs {
 
   static std::vector<KnobField<ContractionKnobs>> fields() {
     return {{"column_vectors", &ContractionKnobs::column_vectors, {1, 2, 3, 4}},
-            {"rows", &ContractionKnobs::rows, {2, 3, 4, 5, 6, 8, 10, 12, 14}},
+            {"rows", &ContractionKnobs::rows, {2, 3, 4, 5, 6, 7, 8, 10, 12, 14}},
             {"unroll_k", &ContractionKnobs::unroll_k, {1, 2, 4, 8}}};
   }
 
@@ -30,38 +32,82 @@ struct ContractionKnobs {
   static ContractionKnobs fitting(const Machine &m) {
     return m.vector_registers >= 32 ? ContractionKnobs{4, 6, 1} : ContractionKnobs{2, 6, 1};
   }
+  // A convolution's rows are pixels of an image row; 14 divides those of the usual nets.
+  static ContractionKnobs fitting_convolution(const Machine &m) {
+    return m.vector_registers >= 32 ? ContractionKnobs{2, 14, 1} : ContractionKnobs{2, 6, 1};
+  }
 };
 
-// `out` is a pure copy of y (an epilogue may follow), and `packed` the operand that varies with column.
-inline void contraction(Halide::Func out, Halide::Func y, Halide::Func packed, const Machine &m,
-                        const ContractionKnobs &knobs) {
+struct Contraction {
+  Halide::Func out;  // a pure function of y at the same point: y itself or an epilogue
+  Halide::Func y;
+  Halide::Func packed;                      // the operand that varies with column,
+  int packed_column;                        // and which of its dimensions that is
+  int row = 1;                              // the dimension of y that is tiled beside column
+  std::vector<int> inside = {};             // dimensions that are looped over while a panel stays packed
+  std::optional<Halide::Func> staged = {};  // an operand to compute once for each outermost index
+};
+
+inline void contraction(Contraction c, const Machine &m, const ContractionKnobs &knobs) {
   using Halide::TailStrategy;
   using Halide::Var;
-  const Var column = y.args()[0], row = y.args()[1];
-  const Halide::RVar k = y.rvars(0)[0];
-  const int lanes = m.lanes(y.type()), columns = knobs.column_vectors * lanes;
+  const std::vector<Var> at = c.y.args(), to = c.out.args();
+  const int lanes = m.lanes(c.y.type()), columns = knobs.column_vectors * lanes;
+  const Var column("column"), row("row"), tile_column("tile_column"), tile_row("tile_row");
 
-  Var c("c"), r("r"), tile_column("tile_column"), tile_row("tile_row");
-  out.split(out.args()[0], tile_column, c, columns, TailStrategy::GuardWithIf)
-      .split(out.args()[1], tile_row, r, knobs.rows, TailStrategy::GuardWithIf)
-      .reorder(c, r, tile_row, tile_column)
-      .vectorize(c, lanes)
-      .unroll(c)
-      .unroll(r)
+  std::vector<Halide::VarOrRVar> order = {column, row, tile_row};
+  std::vector<bool> placed(to.size(), false);
+  placed[0] = placed[c.row] = true;
+  for (int d : c.inside) {
+    order.emplace_back(to[d]);
+    placed[d] = true;
+  }
+  order.emplace_back(tile_column);
+  for (size_t d = 0; d < to.size(); ++d)
+    if (!placed[d]) order.emplace_back(to[d]);
+
+  c.out.split(to[0], tile_column, column, columns, TailStrategy::GuardWithIf)
+      .split(to[c.row], tile_row, row, knobs.rows, TailStrategy::GuardWithIf)
+      .reorder(order)
+      .vectorize(column, lanes)
+      .unroll(column)
+      .unroll(row)
       .parallel(tile_column);
+  // Inside a parallel loop another one runs serially, so that few tiles or few images both leave no core idle.
+  if (!placed.back()) c.out.parallel(to.back());
 
-  y.compute_at(out, tile_row).bound_extent(column, columns).bound_extent(row, knobs.rows);
-  y.vectorize(column, lanes).unroll(column).unroll(row);
-  y.update().reorder(column, row, k).vectorize(column, lanes).unroll(column).unroll(row);
+  c.y.compute_at(c.out, tile_row).bound_extent(at[0], columns).bound_extent(at[c.row], knobs.rows);
+  c.y.vectorize(at[0], lanes).unroll(at[0]).unroll(at[c.row]);
+  Halide::Stage sum = c.y.update();
+  std::vector<Halide::VarOrRVar> sum_order = {at[0], at[c.row]};
+  std::vector<Halide::RVar> k = c.y.rvars(0);
+  if (knobs.unroll_k > 1) {
+    Halide::RVar step("step");
+    sum.split(k[0], k[0], step, knobs.unroll_k, TailStrategy::GuardWithIf).unroll(step);
+    sum_order.emplace_back(step);
+  }
+  sum_order.insert(sum_order.end(), k.begin(), k.end());
+  sum.reorder(sum_order).vectorize(at[0], lanes).unroll(at[0]).unroll(at[c.row]);
 
-  Halide::Func panel = packed.in(y);
-  const Var along_k = panel.args()[0], along_column = panel.args()[1];
-  panel.compute_at(out, tile_column)
-      .reorder_storage(along_column, along_k)
+  Halide::Func panel = c.packed.in(c.y);
+  const std::vector<Var> p = panel.args();
+  const Var along_column = p[c.packed_column];
+  std::vector<Var> storage = {along_column};
+  std::vector<Halide::VarOrRVar> fill = {p[0], along_column};
+  for (size_t d = 0; d < p.size(); ++d) {
+    if (static_cast<int>(d) == c.packed_column) continue;
+    storage.push_back(p[d]);
+    if (d > 0) fill.emplace_back(p[d]);
+  }
+  if (c.packed_column == 0) fill.erase(fill.begin());
+  panel.compute_at(c.out, tile_column)
+      .reorder_storage(storage)
       .bound_extent(along_column, columns)
-      .reorder(along_k, along_column)
+      .reorder(fill)
       .vectorize(along_column, lanes)
       .unroll(along_column);
+
+  if (c.staged) c.staged->compute_at(c.out, to.back()).vectorize(c.staged->args()[0], lanes, TailStrategy::GuardWithIf);
 }
 
 }  // namespace saltern::schedules

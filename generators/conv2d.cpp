@@ -1,0 +1,72 @@
+#include "algorithms/conv2d.h"
+
+#include "dsl/padding.h"
+#include "generators/convolution_cases.h"
+#include "generators/kernel.h"
+#include "generators/sliding.h"
+#include "schedules/patterns/contraction.h"
+#include "schedules/patterns/weight_gradient.h"
+
+namespace saltern::generators {
+namespace {
+
+using dsl::Tensor;
+
+// The row is x; y is walked inside a panel, groups and images outside.
+void schedule(Build &k, const Machine &m, const Halide::Func &out, const Tensor &y, const Tensor &weights, int channel,
+              const Tensor &padded) {
+  schedules::contraction({out, y.func(), weights.func(), channel, 2, {3}, padded.func()}, m,
+                         k.tuned(schedules::ContractionKnobs::fitting_convolution(m)));
+}
+
+const std::vector<ConvolutionCase> cases = {
+    {1, 1, 1, 1, 1, 1, 1, 1, {{1, 1, 0, 0}, {1, 1, 0, 0}}},    {3, 1, 9, 8, 2, 3, 3, 5, {{1, 1, 1, 1}, {1, 1, 1, 1}}},
+    {5, 1, 17, 11, 1, 3, 5, 19, {{2, 1, 1, 0}, {1, 2, 3, 2}}},  // strided one way, dilated the other
+    {4, 3, 7, 13, 2, 2, 3, 7, {{3, 1, 0, 2}, {2, 1, 1, 1}}},    // groups, uneven padding
+    {33, 1, 15, 3, 3, 1, 1, 17, {{1, 1, 0, 0}, {1, 1, 0, 0}}},  // pointwise
+    {1, 1, 28, 28, 1, 7, 7, 34, {{2, 1, 3, 3}, {2, 1, 3, 3}}}};
+const std::vector<SquareConvolution> squares = {
+    {64, 64, 1, 56, 3, 1, 1},  {128, 128, 1, 28, 3, 1, 1}, {1, 32, 1, 28, 3, 1, 64},  {32, 32, 1, 28, 3, 1, 64},
+    {32, 64, 1, 14, 3, 1, 64}, {64, 64, 1, 14, 3, 1, 64},  {64, 256, 1, 56, 1, 1, 1}, {128, 128, 1, 56, 3, 2, 1}};
+
+const Kernel conv2d(
+    "conv2d",
+    [](Build &k) {
+      const Tensor x = dsl::zero_padded(k.input("x", 5)), w = dsl::zero_padded(k.input("w", 5)),
+                   b = dsl::zero_padded(k.input("b", 2));
+      const Tensor y = algorithms::conv2d(x, w, b, sliding(k));
+      const Halide::Func out = k.output("y", y);
+      k.schedule([&](const Machine &m) { schedule(k, m, out, y, w, 3, x); });
+    },
+    calls(cases, &ConvolutionCase::forward), timings(squares, &ConvolutionCase::forward));
+
+const Kernel conv2d_gradient_x(
+    "conv2d_gradient_x",
+    [](Build &k) {
+      const Tensor w = dsl::zero_padded(k.input("w", 5)), dy = dsl::zero_padded(k.input("dy", 5));
+      const algorithms::Sliding2d s = sliding(k);
+      const Halide::Expr width = k.integer("width"), height = k.integer("height");
+      const Tensor spread = algorithms::spread(dy, s);
+      const Tensor dx = algorithms::conv2d_gradient_x(w, spread, s, width, height);
+      const Halide::Func out = k.output("dx", dx);
+      k.schedule([&](const Machine &m) { schedule(k, m, out, dx, w, 0, spread); });
+    },
+    calls(cases, &ConvolutionCase::gradient_x), timings(squares, &ConvolutionCase::gradient_x));
+
+const Kernel conv2d_gradient_w(
+    "conv2d_gradient_w",
+    [](Build &k) {
+      const Tensor x = dsl::zero_padded(k.input("x", 5)), dy = dsl::zero_padded(k.input("dy", 5));
+      const algorithms::Sliding2d s = sliding(k);
+      const Halide::Expr kernel_x = k.integer("kernel_x"), kernel_y = k.integer("kernel_y");
+      const Tensor dw = algorithms::conv2d_gradient_w(x, dy, s, kernel_x, kernel_y);
+      k.output("dw", dw);
+      k.schedule([&](const Machine &m) {
+        schedules::weight_gradient(dw.func(), x.func(), dy.func(), m,
+                                   k.tuned(schedules::WeightGradientKnobs::fitting(m)));
+      });
+    },
+    calls(cases, &ConvolutionCase::gradient_w), timings(squares, &ConvolutionCase::gradient_w));
+
+}  // namespace
+}  // namespace saltern::generators

@@ -1,0 +1,28 @@
+#include "algorithms/matmul.h"
+
+#include "dsl/padding.h"
+#include "generators/kernel.h"
+#include "schedules/patterns/contraction.h"
+
+namespace saltern::generators {
+namespace {
+
+using dsl::Tensor;
+
+Timing cube(int n) { return {std::to_string(n) + " cubed", {{n, n, 1}, {n, n, 1}}, 2.0 * n * n * n}; }
+
+const Kernel matmul(
+    "matmul",
+    [](Build &k) {
+      const Tensor a = dsl::edge_repeated(k.strided_input("a", 3), 1), b = dsl::zero_padded(k.strided_input("b", 3));
+      const Tensor y = algorithms::matmul(a, b);
+      const Halide::Func out = k.output("y", y);
+      k.schedule([&](const Machine &m) {
+        schedules::contraction({out, y.func(), b.func(), 0}, m, k.tuned(schedules::ContractionKnobs::fitting(m)));
+      });
+    },
+    {{{1, 1, 1}, {1, 1, 1}}, {{7, 3, 2}, {5, 7, 2}}, {{129, 33, 1}, {70, 129, 1}}, {{31, 1, 3}, {65, 31, 3}}},
+    {cube(1024), cube(256), cube(64)});
+
+}  // namespace
+}  // namespace saltern::generators

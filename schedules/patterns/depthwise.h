@@ -1,0 +1,75 @@
+#pragma once
+// Depthwise convolution: y(c, x, y, n) sums w(c, kx, ky) x(c, ...) over a small window. Vectors run along channels; a
+// strip of pixels of one row shares the loaded weights.
+
+#include "schedules/knobs.h"
+#include "schedules/machine.h"
+
+namespace saltern::schedules {
+
+struct DepthwiseKnobs {
+  int channel_vectors;  // vectors of channels in the register tile
+  int width;            // pixels of a row in the register tile
+
+  static std::vector<KnobField<DepthwiseKnobs>> fields() {
+    return {{"channel_vectors", &DepthwiseKnobs::channel_vectors, {1, 2, 4}},
+            {"width", &DepthwiseKnobs::width, {2, 4, 7, 8, 14}}};
+  }
+  static DepthwiseKnobs fitting(const Machine &) { return {1, 7}; }
+};
+
+struct Depthwise {
+  Halide::Func out;  // a pure function of y at the same point
+  Halide::Func y, weights;
+  Halide::Func padded;  // the image, computed once for each n
+};
+
+inline void depthwise(Depthwise d, const Machine &m, const DepthwiseKnobs &knobs) {
+  using Halide::TailStrategy;
+  using Halide::Var;
+  const std::vector<Var> at = d.y.args(), to = d.out.args();
+  const int lanes = m.lanes(d.y.type()), channels = knobs.channel_vectors * lanes;
+  const Var c("c"), x("x"), tile_c("tile_c"), tile_x("tile_x");
+  d.out.split(to[0], tile_c, c, channels, TailStrategy::GuardWithIf)
+      .split(to[1], tile_x, x, knobs.width, TailStrategy::GuardWithIf)
+      .reorder(c, x, tile_c, tile_x, to[2], to[3])
+      .vectorize(c, lanes)
+      .unroll(c)
+      .unroll(x)
+      .parallel(to[2])
+      .parallel(to[3]);
+  d.y.compute_at(d.out, tile_c).bound_extent(at[0], channels).bound_extent(at[1], knobs.width);
+  d.y.vectorize(at[0], lanes).unroll(at[0]).unroll(at[1]);
+  const auto r = d.y.rvars(0);
+  d.y.update().reorder(at[0], at[1], r[0], r[1]).vectorize(at[0], lanes).unroll(at[0]).unroll(at[1]);
+
+  d.weights.compute_root().vectorize(d.weights.args()[0], lanes, TailStrategy::GuardWithIf);
+  d.padded.compute_at(d.out, to[3]).vectorize(d.padded.args()[0], lanes, TailStrategy::GuardWithIf);
+}
+
+// dw(c, kx, ky) sums x(c, ...) dy(c, ...) over the pixels of an image, then over images in order.
+inline void depthwise_weight_gradient(Halide::Func dw, Halide::Func padded, Halide::Func gradient, const Machine &m,
+                                      const DepthwiseKnobs &knobs) {
+  using Halide::TailStrategy;
+  using Halide::Var;
+  const std::vector<Var> a = dw.args();
+  const auto r = dw.rvars(0);
+  const int lanes = m.lanes(dw.type()), channels = knobs.channel_vectors * lanes;
+  const Var image("image"), c("c"), tile_c("tile_c");
+  Halide::Func accumulators = dw.update().rfactor(r[2], image);
+  Halide::Func part = accumulators.in(dw);
+  dw.compute_root().vectorize(a[0], lanes, TailStrategy::GuardWithIf);
+  dw.update().reorder({a[0], a[1], a[2], r[2]}).vectorize(a[0], lanes, TailStrategy::GuardWithIf);
+  part.compute_at(dw, r[2])
+      .split(a[0], tile_c, c, channels, TailStrategy::RoundUp)
+      .reorder(c, a[1], a[2], tile_c)
+      .vectorize(c, lanes)
+      .unroll(c)
+      .parallel(tile_c);
+  accumulators.compute_at(part, a[1]).bound_extent(a[0], channels).vectorize(a[0], lanes).unroll(a[0]);
+  accumulators.update().reorder({a[0], a[1], a[2], r[0], r[1]}).vectorize(a[0], lanes).unroll(a[0]);
+  for (Halide::Func operand : {padded, gradient})
+    operand.compute_at(dw, r[2]).vectorize(operand.args()[0], lanes, TailStrategy::GuardWithIf);
+}
+
+}  // namespace saltern::schedules
