@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "dsl/padding.h"
 #include "dsl/tensor.h"
 
 namespace saltern::dsl {
@@ -27,7 +28,8 @@ inline std::vector<Tensor> gradient(const Tensor &y, const Tensor &dy, const std
 
   std::vector<Tensor> gradients;
   try {
-    const Halide::Derivative derivative = Halide::propagate_adjoints(y.func(), dy.func(), bounds);
+    // Where a window looks past the edge, its adjoint looks past the edge of dy.
+    const Halide::Derivative derivative = Halide::propagate_adjoints(y.func(), zero_padded(dy).func(), bounds);
     for (const Tensor &x : inputs) {
       Func dx = derivative(x.func());
       if (!dx.defined()) {  // y does not depend on x
