@@ -3,6 +3,7 @@
 #include "dsl/padding.h"
 #include "generators/kernel.h"
 #include "schedules/patterns/contraction.h"
+#include "schedules/patterns/normalisation.h"
 
 namespace saltern::generators {
 namespace {
@@ -67,6 +68,16 @@ const Kernel dense_gradient_w(
       schedule(k, k.output("dw", dw), dw, x, 0);
     },
     checks(&Case::gradient_w), timings(&Case::gradient_w));
+
+// The bias of a convolution too: channels last, its pixels and images are one long batch.
+const Kernel dense_gradient_b("dense_gradient_b",
+                              [](Build &k) {
+                                const Tensor db = algorithms::dense_gradient_b(k.input("dy", 2));
+                                k.output("db", db);
+                                k.schedule([&](const Machine &m) { schedules::over_rows(db.func(), m); });
+                              },
+                              {{{1, 1}}, {{5, 3}}, {{17, 300}}},
+                              {{"32 channels, 64 images of 28 x 28", {{32, 64 * 28 * 28}}, 32.0 * 64 * 28 * 28}});
 
 }  // namespace
 }  // namespace saltern::generators
