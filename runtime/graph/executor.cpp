@@ -1,0 +1,66 @@
+#include "runtime/graph/executor.h"
+
+#include "runtime/operations.h"
+
+namespace saltern {
+
+namespace {
+
+void expect_value(const std::string &who, const std::string &name, const Graph::Value &v, const Tensor &t) {
+  if (t.defined() && t.shape() == v.shape && t.type() == v.type) return;
+  if (!t.defined()) fail(who, " '", name, "' is undefined");
+  fail(who, " '", name, "' is ", facts(t.type()).name, " ", to_string(t.shape()), "; the graph says ",
+       facts(v.type).name, " ", to_string(v.shape));
+}
+
+std::vector<Tensor> compute(const Graph::Node &node, const std::vector<Tensor> &in) {
+  const Operation *operation = find_operation(node.operation);
+  if (!operation) fail("node '", node.outputs[0], "': there is no operation '", node.operation, "'");
+  Attributes attributes = node.attributes;
+  attributes.set_owner(node.operation);
+  try {
+    return operation->compute(in, attributes);
+  } catch (const std::exception &e) {  // also those of the standard library: a node may have too few inputs
+    fail("node '", node.outputs[0], "' (", node.operation, "): ", e.what());
+  }
+}
+
+}  // namespace
+
+std::map<std::string, Tensor> run(const Graph &graph, const std::map<std::string, Tensor> &inputs) {
+  std::map<std::string, Tensor> values;
+  std::map<std::string, int> readers;
+  for (const auto &[name, v] : graph.values) {
+    readers[name] = 0;
+    if (v.constant.defined()) values[name] = v.constant;
+  }
+  for (const Graph::Node &n : graph.nodes)
+    for (const std::string &i : n.inputs) ++readers[i];
+  for (const std::string &o : graph.outputs) ++readers[o];
+
+  for (const std::string &name : graph.inputs) {
+    const auto given = inputs.find(name);
+    if (given == inputs.end()) fail("the input '", name, "' is missing");
+    expect_value("the input", name, graph.value(name), given->second);
+    values[name] = given->second;
+  }
+  for (const Graph::Node &n : graph.nodes) {
+    std::vector<Tensor> in;
+    for (const std::string &i : n.inputs) in.push_back(values.at(i));
+    const std::vector<Tensor> out = compute(n, in);
+    if (out.size() < n.outputs.size())
+      fail("node '", n.outputs[0], "' (", n.operation, ") has ", n.outputs.size(), " outputs; the operation makes ",
+           out.size());
+    for (size_t o = 0; o < n.outputs.size(); ++o) {
+      expect_value("the value", n.outputs[o], graph.value(n.outputs[o]), out[o]);
+      if (readers[n.outputs[o]] > 0) values[n.outputs[o]] = out[o];
+    }
+    for (const std::string &i : n.inputs)
+      if (--readers[i] == 0) values.erase(i);
+  }
+  std::map<std::string, Tensor> outputs;
+  for (const std::string &o : graph.outputs) outputs[o] = values.at(o);
+  return outputs;
+}
+
+}  // namespace saltern

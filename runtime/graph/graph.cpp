@@ -1,0 +1,136 @@
+#include "runtime/graph/graph.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+namespace saltern {
+
+namespace {
+
+bool contains(const std::vector<std::string> &names, const std::string &name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::string describe(const Graph::Node &n) {
+  return "node '" + (n.outputs.empty() ? std::string("?") : n.outputs[0]) + "' (" + n.operation + ")";
+}
+
+void validate_value(const std::string &name, const Graph::Value &v) {
+  if (!is_value_name(name)) fail("'", name, "' is not a value's name: expected letters, digits and _./:-");
+  if (v.shape.size() > 8) fail("value '", name, "' has rank ", v.shape.size(), "; expected 8 at most");
+  int64_t count = 1;
+  for (int64_t e : v.shape) {
+    if (e < 1) fail("value '", name, "' has the shape ", to_string(v.shape), "; expected extents of 1 or more");
+    if (e > std::numeric_limits<int32_t>::max() / count)
+      fail("value '", name, "' has the shape ", to_string(v.shape), "; expected fewer than 2^31 elements");
+    count *= e;
+  }
+  if (!v.constant.defined()) return;
+  if (v.constant.shape() != v.shape || v.constant.type() != v.type)
+    fail("constant '", name, "' is declared as ", facts(v.type).name, " ", to_string(v.shape), " and holds ",
+         facts(v.constant.type()).name, " ", to_string(v.constant.shape()));
+}
+
+}  // namespace
+
+bool is_value_name(const std::string &name) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  if (name.empty() || name.size() > 200 || !letter(name[0])) return false;
+  return std::all_of(name.begin(), name.end(), [&](char c) {
+    return letter(c) || (c >= '0' && c <= '9') || c == '.' || c == '/' || c == ':' || c == '-';
+  });
+}
+
+const Graph::Value &Graph::value(const std::string &name) const {
+  auto it = values.find(name);
+  if (it == values.end()) fail("the graph has no value '", name, "'");
+  return it->second;
+}
+
+const Graph::Node *Graph::producer(const std::string &name) const {
+  for (const Node &n : nodes)
+    if (contains(n.outputs, name)) return &n;
+  return nullptr;
+}
+
+int Graph::uses(const std::string &name) const {
+  int count = is_output(name) ? 1 : 0;
+  for (const Node &n : nodes) count += static_cast<int>(std::count(n.inputs.begin(), n.inputs.end(), name));
+  return count;
+}
+
+bool Graph::is_output(const std::string &name) const { return contains(outputs, name); }
+
+std::string Graph::fresh_name(const std::string &stem) const {
+  if (!values.count(stem)) return stem;
+  for (int i = 1;; ++i) {
+    std::string name = stem + "_" + std::to_string(i);
+    if (!values.count(name)) return name;
+  }
+}
+
+void Graph::add_input(const std::string &name, Shape shape, Type type) {
+  inputs.push_back(name);
+  values[name] = {std::move(shape), type, {}};
+}
+
+void Graph::add_constant(const std::string &name, Tensor value) { values[name] = {value.shape(), value.type(), value}; }
+
+std::string Graph::add_node(const std::string &operation, std::vector<std::string> from, const std::string &to,
+                            Shape shape, Attributes attributes, Type type) {
+  const std::string name = fresh_name(to);
+  values[name] = {std::move(shape), type, {}};
+  nodes.push_back({operation, std::move(attributes), std::move(from), {name}});
+  return name;
+}
+
+void Graph::replace_uses(const std::string &from, const std::string &to) {
+  for (Node &n : nodes) std::replace(n.inputs.begin(), n.inputs.end(), from, to);
+  std::replace(outputs.begin(), outputs.end(), from, to);
+}
+
+void Graph::remove_unused() {
+  std::set<std::string> needed(outputs.begin(), outputs.end());
+  std::vector<Node> kept;
+  for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {
+    if (std::none_of(it->outputs.begin(), it->outputs.end(), [&](const auto &o) { return needed.count(o) != 0; }))
+      continue;
+    needed.insert(it->inputs.begin(), it->inputs.end());
+    needed.insert(it->outputs.begin(), it->outputs.end());
+    kept.push_back(std::move(*it));
+  }
+  nodes.assign(std::make_move_iterator(kept.rbegin()), std::make_move_iterator(kept.rend()));
+  needed.insert(inputs.begin(), inputs.end());
+  for (auto it = values.begin(); it != values.end();) it = needed.count(it->first) ? std::next(it) : values.erase(it);
+}
+
+void validate(const Graph &graph) {
+  for (const auto &[name, v] : graph.values) validate_value(name, v);
+  if (graph.outputs.empty()) fail("the graph has no output");
+
+  std::set<std::string> known;
+  for (const std::string &i : graph.inputs) {
+    if (graph.value(i).constant.defined()) fail("'", i, "' is both an input and a constant");
+    if (!known.insert(i).second) fail("the input '", i, "' is listed twice");
+  }
+  for (const auto &[name, v] : graph.values)
+    if (v.constant.defined()) known.insert(name);
+
+  for (const Graph::Node &n : graph.nodes) {
+    if (n.operation.empty()) fail(describe(n), " has no operation");
+    if (n.outputs.empty()) fail(describe(n), " has no output");
+    for (const std::string &i : n.inputs)
+      if (!known.count(i)) fail(describe(n), " reads '", i, "', which nothing before it makes");
+    for (const std::string &o : n.outputs) {
+      graph.value(o);
+      if (!known.insert(o).second) fail(describe(n), " makes '", o, "', which exists already");
+    }
+  }
+  for (const std::string &o : graph.outputs)
+    if (!known.count(o)) fail("nothing makes the output '", o, "'");
+  for (const auto &[name, v] : graph.values)
+    if (!known.count(name)) fail("the value '", name, "' is neither input nor constant, and no node makes it");
+}
+
+}  // namespace saltern

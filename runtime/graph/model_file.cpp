@@ -1,0 +1,34 @@
+#include "runtime/graph/model_file.h"
+
+#include "runtime/checkpoint.h"
+#include "runtime/graph/text.h"
+
+namespace saltern {
+
+namespace {
+
+constexpr const char *graph_key = "graph";
+
+}  // namespace
+
+void save_model(const std::string &path, const Graph &graph) {
+  validate(graph);
+  Checkpoint checkpoint;
+  for (const auto &[name, v] : graph.values)
+    if (v.constant.defined()) checkpoint.tensors[name] = v.constant;
+  checkpoint.metadata[graph_key] = to_text(graph);
+  save_checkpoint(path, checkpoint);
+}
+
+Graph load_model(const std::string &path) {
+  LoadOptions options;
+  options.expect_finite = true;
+  const Checkpoint checkpoint = load_checkpoint(path, options);
+  const auto text = checkpoint.metadata.find(graph_key);
+  if (text == checkpoint.metadata.end())
+    fail(path, ": holds tensors but no graph; a model file has the graph's text in its metadata under '", graph_key,
+         "'");
+  return parse_graph(text->second, checkpoint.tensors, path);
+}
+
+}  // namespace saltern

@@ -1,0 +1,17 @@
+#pragma once
+// A model as one file: a safetensors file of its constants whose metadata holds the graph's text under "graph", so that
+// other tools can read the weights and people the structure.
+
+#include <string>
+
+#include "runtime/graph/graph.h"
+
+namespace saltern {
+
+// Atomic: until it returns, `path` holds what it held before.
+void save_model(const std::string &path, const Graph &graph);
+
+// Throws an Error that names the file and the fault. The result is valid, and its constants are finite.
+Graph load_model(const std::string &path);
+
+}  // namespace saltern

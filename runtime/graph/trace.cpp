@@ -1,0 +1,117 @@
+#include "runtime/graph/trace.h"
+
+#include <algorithm>
+#include <set>
+
+namespace saltern {
+
+namespace {
+
+class Tracer {
+ public:
+  explicit Tracer(const std::map<std::string, Tensor> &names) {
+    for (const auto &[name, tensor] : names) names_.emplace(tensor.raw(), name);
+  }
+
+  Graph run(const NamedVariables &inputs, const NamedVariables &outputs) {
+    for (const auto &[name, v] : inputs) {
+      graph_.add_input(name, v.shape(), v.value().type());
+      leaves_[v.identity()] = name;
+    }
+    std::set<std::string> wanted;
+    for (const auto &[name, v] : outputs)
+      if (v.step()) collect(v.step());
+    // Steps are numbered as they were taken: an order in which they can be taken again.
+    std::sort(steps_.begin(), steps_.end(), [](const Step *a, const Step *b) { return a->number() < b->number(); });
+    for (const auto &[name, v] : outputs)
+      if (v.step() && !wanted_.count({v.step().get(), v.index()}) && wanted.insert(name).second)
+        wanted_[{v.step().get(), v.index()}] = name;
+    for (const Step *s : steps_) add(*s);
+    for (const auto &[name, v] : outputs) graph_.outputs.push_back(name_of(v));
+    validate(graph_);
+    return std::move(graph_);
+  }
+
+ private:
+  // Without recursion: a net may be deeper than the stack.
+  void collect(const std::shared_ptr<Step> &last) {
+    std::vector<const Step *> open = {last.get()};
+    while (!open.empty()) {
+      const Step *s = open.back();
+      open.pop_back();
+      if (!seen_.insert(s).second) continue;
+      if (s->released()) fail("tracing: the tape was freed by backward(); trace the net on a run of its own");
+      steps_.push_back(s);
+      for (const Variable &v : s->inputs())
+        if (v.defined() && v.step()) open.push_back(v.step().get());
+    }
+  }
+
+  void add(const Step &s) {
+    Graph::Node node = {s.operation().name, s.attributes(), {}, {}};
+    for (const Variable &v : s.inputs()) {
+      if (!v.defined()) fail("tracing: operation '", s.operation().name, "' has an undefined input");
+      node.inputs.push_back(name_of(v));
+    }
+    for (size_t i = 0; i < s.output_count(); ++i) {
+      const Tensor &t = s.outputs()[i];
+      const auto known = wanted_.find({&s, static_cast<int>(i)});
+      const std::string name = known != wanted_.end() ? known->second : fresh(s.operation().name);
+      if (graph_.values.count(name)) fail("tracing: the name '", name, "' is taken");
+      graph_.values[name] = {t.shape(), t.type(), {}};
+      made_[{&s, static_cast<int>(i)}] = name;
+      node.outputs.push_back(name);
+    }
+    graph_.nodes.push_back(std::move(node));
+  }
+
+  std::string fresh(const std::string &stem) const {
+    for (int i = 1;; ++i) {
+      const std::string name = stem + "_" + std::to_string(i);
+      const bool wanted = std::any_of(wanted_.begin(), wanted_.end(), [&](const auto &w) { return w.second == name; });
+      if (!graph_.values.count(name) && !wanted) return name;
+    }
+  }
+
+  std::string name_of(const Variable &v) {
+    if (v.step()) return made_.at({v.step().get(), v.index()});
+    const auto known = leaves_.find(v.identity());
+    if (known != leaves_.end()) return known->second;
+    // Buffers are wrapped in a new Variable each time; their memory tells that they are the same.
+    const void *memory = v.value().raw();
+    const auto same = constants_.find(memory);
+    if (same != constants_.end() && graph_.value(same->second).shape == v.shape()) return same->second;
+    const auto named = names_.find(memory);
+    const std::string name =
+        named != names_.end() && !graph_.values.count(named->second) ? named->second : fresh("constant");
+    graph_.add_constant(name, v.value().clone());
+    constants_[memory] = name;
+    return leaves_[v.identity()] = name;
+  }
+
+  using Output = std::pair<const Step *, int>;
+
+  Graph graph_;
+  std::set<const Step *> seen_;
+  std::vector<const Step *> steps_;
+  std::map<Output, std::string> made_, wanted_;
+  std::map<const void *, std::string> names_, leaves_, constants_;
+};
+
+}  // namespace
+
+Graph trace(const NamedVariables &inputs, const NamedVariables &outputs, const std::map<std::string, Tensor> &names) {
+  return Tracer(names).run(inputs, outputs);
+}
+
+Graph trace(Module &net, const Shape &input) {
+  const bool was_training = net.training();
+  net.eval();
+  const Recording recording;
+  const Variable x(Tensor::zeros(input));
+  const Variable y = net(x);
+  if (was_training) net.train();
+  return trace({{"x", x}}, {{"y", y}}, net.state());
+}
+
+}  // namespace saltern
