@@ -108,20 +108,45 @@ Func Build::output(const std::string &name, const dsl::Tensor &y) {
     out() = y.func()();
   else
     out(y.func().args()) = y(y.func().args());
+  return add_output(out, {name}, y);
+}
+
+Func Build::outputs(const std::vector<std::string> &names, const dsl::Tensor &y) {
+  if (static_cast<int>(names.size()) != y.func().outputs())
+    throw std::invalid_argument("'" + y.func().name() + "' has " + std::to_string(y.func().outputs()) +
+                                " components and " + std::to_string(names.size()) + " names for them");
+  std::vector<Expr> components;
+  for (size_t i = 0; i < names.size(); ++i) components.push_back(y.func()(y.func().args())[static_cast<int>(i)]);
+  std::string joined;
+  for (const std::string &name : names) joined += (joined.empty() ? "" : "_and_") + name;
+  Func out(joined);
+  out(y.func().args()) = Halide::Tuple(components);
+  return add_output(out, names, y);
+}
+
+Func Build::add_output(Func out, const std::vector<std::string> &names, const dsl::Tensor &y) {
   outputs_.push_back(out);
-  output_names_.push_back(name);
-  results_.push_back(y);
-  for (int d = 0; d < y.rank(); ++d) out.output_buffer().dim(d).set_min(0);
-  if (exact_) {
-    Expr stride = 1;
-    for (int d = 0; d < y.rank(); ++d) {
-      const Expr extent = Halide::Internal::simplify(y.extent(d));
-      out.output_buffer().dim(d).set_bounds(0, extent).set_stride(stride);
-      stride = Halide::Internal::simplify(stride * extent);
-    }
-    out.output_buffer().set_host_alignment(64);
+  for (const std::string &name : names) {
+    output_names_.push_back(name);
+    results_.push_back(y);
   }
+  // The first component's bounds are those of all.
+  for (int d = 0; d < y.rank(); ++d) out.output_buffers()[0].dim(d).set_min(0);
+  if (!exact_) return out;
+  Expr stride = 1;
+  for (int d = 0; d < y.rank(); ++d) {
+    const Expr extent = Halide::Internal::simplify(y.extent(d));
+    out.output_buffers()[0].dim(d).set_bounds(0, extent);
+    for (Halide::OutputImageParam buffer : out.output_buffers()) buffer.dim(d).set_stride(stride);
+    stride = Halide::Internal::simplify(stride * extent);
+  }
+  for (Halide::OutputImageParam buffer : out.output_buffers()) buffer.set_host_alignment(64);
   return out;
+}
+
+void Build::allow_any_stride(const Func &output) const {
+  if (exact_) return;
+  for (Halide::OutputImageParam buffer : output.output_buffers()) buffer.dim(0).set_stride(Expr());
 }
 
 void Build::schedule(const std::function<void(const Machine &)> &how) {
@@ -149,7 +174,7 @@ std::vector<std::vector<int>> Build::output_extents() const {
 
 std::vector<Halide::Type> Build::output_types() const {
   std::vector<Halide::Type> types;
-  for (const Func &out : outputs_) types.push_back(out.type());
+  for (const Func &out : outputs_) types.insert(types.end(), out.types().begin(), out.types().end());
   return types;
 }
 

@@ -61,6 +61,10 @@ class Build {
 
   // Returns the function that is written to the output buffer: a copy of y, for the schedule to tile.
   Halide::Func output(const std::string &name, const dsl::Tensor &y);
+  // The same for a tuple-valued y: one output for each component, all written by one stage.
+  Halide::Func outputs(const std::vector<std::string> &names, const dsl::Tensor &y);
+  // Lets the innermost stride of an output's buffer be anything, as strided_input() does.
+  void allow_any_stride(const Halide::Func &output) const;
 
   // Calls `how` with the machine if this build has a schedule of its own.
   void schedule(const std::function<void(const Machine &)> &how);
@@ -90,6 +94,7 @@ class Build {
  private:
   dsl::Tensor buffer(const std::string &name, int rank, Halide::Type type, Range range, bool any_stride);
   const CallArgument &next_argument(const std::string &name);
+  Halide::Func add_output(Halide::Func out, const std::vector<std::string> &names, const dsl::Tensor &y);
 
   Machine machine_;
   Schedule schedule_;

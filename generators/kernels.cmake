@@ -54,3 +54,13 @@ saltern_kernel(log_softmax_gradient FROM softmax)
 saltern_kernel(cross_entropy FROM softmax)
 saltern_kernel(cross_entropy_gradient FROM softmax)
 saltern_kernel(dropout)
+
+# Reductions, updates of parameters, layouts.
+saltern_kernel(sum FROM reduce)
+saltern_kernel(product_over FROM reduce)
+saltern_kernel(maximum_over FROM reduce)
+saltern_kernel(minimum_over FROM reduce)
+saltern_kernel(maximum_over_gradient FROM reduce)
+saltern_kernel(sgd FROM optimizers)
+saltern_kernel(adam FROM optimizers)
+saltern_kernel(copy)

@@ -55,6 +55,21 @@ TEST(Elementwise, BroadcastsAndTransposesByStrides) {
   }
 }
 
+TEST(Copy, WritesAnyLayout) {
+  // Shape (n, c, y, x) = (2, 3, 5, 7): from row major to channels last and back.
+  const Tensor planes = ramp({210}, 0.7f), pixels = Tensor::empty({210}), back = Tensor::empty({210});
+  const auto row_major = [](const Tensor &t) { return View(t, {{7, 1}, {5, 7}, {3, 35}, {2, 105}, {1, 210}}); };
+  const auto channels_last = [](const Tensor &t) { return View(t, {{7, 3}, {5, 21}, {3, 1}, {2, 105}, {1, 210}}); };
+  call("copy", {row_major(planes), channels_last(pixels)});
+  call("copy", {channels_last(pixels), row_major(back)});
+  for (int64_t n = 0; n < 2; ++n)
+    for (int64_t c = 0; c < 3; ++c)
+      for (int64_t at = 0; at < 35; ++at) {
+        ASSERT_EQ(pixels.data<float>()[c + 3 * at + 105 * n], planes.data<float>()[at + 35 * c + 105 * n]);
+        ASSERT_EQ(back.data<float>()[at + 35 * c + 105 * n], planes.data<float>()[at + 35 * c + 105 * n]);
+      }
+}
+
 TEST(Elementwise, MayWriteOverItsInput) {
   const Tensor x = ramp({40003}, 0.1f), y = x.clone();
   call("square", {flat(y), flat(y)});
