@@ -158,7 +158,7 @@ Tensor decode_png(const std::vector<uint8_t> &bytes, const std::string &name, co
          " bytes");
   if (row != width * static_cast<uint64_t>(channels)) fail("cannot read ", name, ": unexpected row size ", row);
 
-  const Tensor picture = Tensor::zeros({static_cast<int64_t>(height), static_cast<int64_t>(width), channels}, Type::u8);
+  Tensor picture = Tensor::zeros({static_cast<int64_t>(height), static_cast<int64_t>(width), channels}, Type::u8);
   std::vector<png_bytep> rows = rows_of(picture);
   expect(read_rows(r, rows.data()));
   return picture;
@@ -189,8 +189,8 @@ void write_png(const std::string &path, const Tensor &picture) {
 Tensor image_batch(const Tensor &picture) {
   if (picture.rank() != 3) fail("a picture is (height, width, channels), not ", to_string(picture.shape()));
   const Tensor dense = picture.in_layout(Layout::row_major);
-  const Tensor batch = Tensor::empty({1, dense.extent(2), dense.extent(0), dense.extent(1)}, Type::f32,
-                                     Layout::channels_last);  // in memory the order of the picture itself
+  Tensor batch = Tensor::empty({1, dense.extent(2), dense.extent(0), dense.extent(1)}, Type::f32,
+                               Layout::channels_last);  // in memory the order of the picture itself
   std::transform(dense.data<uint8_t>(), dense.data<uint8_t>() + dense.size(), batch.data<float>(),
                  [](uint8_t v) { return static_cast<float>(v) / 255.0F; });
   return batch;
