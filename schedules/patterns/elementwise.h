@@ -22,20 +22,21 @@ inline Halide::Var in_chunks(Halide::Func out, const ElementwiseKnobs &knobs) {
   using Halide::Var;
   const std::vector<Var> args = out.args();
   Var chunk("chunk"), element("element");
-  out.split(args[0], chunk, element, knobs.chunk, TailStrategy::GuardWithIf);
   if (args.size() == 1) {
-    out.parallel(chunk);
+    out.split(args[0], chunk, element, knobs.chunk, TailStrategy::GuardWithIf).parallel(chunk);
     return element;
   }
-  // Rows may be short: a task takes as many as make a chunk.
+  // Rows may be short: a chunk is no longer than a row (the guard of a constant chunk would be asked 16384 times for
+  // each row of 16), and a task takes as many rows as make a chunk.
+  const Halide::Expr extent = Halide::max(1, out.output_buffer().dim(0).extent());
+  out.split(args[0], chunk, element, Halide::min(knobs.chunk, extent), TailStrategy::GuardWithIf);
   Var row = args[1], rows("rows"), row_in_task("row_in_task"), task("task");
   for (size_t d = 2; d < args.size(); ++d) {
     const Var fused("row" + std::to_string(d));
     out.fuse(row, args[d], fused);
     row = fused;
   }
-  const Halide::Expr in_task = Halide::max(1, knobs.chunk / Halide::max(1, out.output_buffer().dim(0).extent()));
-  out.split(row, rows, row_in_task, in_task, TailStrategy::GuardWithIf)
+  out.split(row, rows, row_in_task, Halide::max(1, knobs.chunk / extent), TailStrategy::GuardWithIf)
       .reorder(element, row_in_task, chunk, rows)
       .fuse(chunk, rows, task)
       .parallel(task);
