@@ -14,7 +14,7 @@ namespace saltern {
 
 namespace {
 
-constexpr int max_rank = 8;
+constexpr size_t max_rank = 8;
 constexpr size_t chunk = size_t{1} << 20;
 
 struct IdxType {
@@ -111,13 +111,13 @@ Tensor read_idx(const std::string &path, const IdxOptions &options) {
   stream.read(magic.data(), magic.size(), "the IDX header");
   if (magic[0] != 0 || magic[1] != 0) fail(path, " is not an IDX file: it does not begin with two zero bytes");
   const Type type = element_type(path, magic[2]);
-  const int rank = magic[3];
+  const size_t rank = magic[3];
   if (rank < 1 || rank > max_rank) fail(path, ": rank ", rank, " is outside 1 to ", max_rank);
 
   std::array<uint8_t, 4 *max_rank> extents = {};
-  stream.read(extents.data(), 4 * static_cast<uint64_t>(rank), "the list of extents");
+  stream.read(extents.data(), 4 * rank, "the list of extents");
   Shape shape;
-  for (int d = 0; d < rank; ++d) shape.push_back(big_endian(&extents[4 * static_cast<size_t>(d)]));
+  for (size_t d = 0; d < rank; ++d) shape.push_back(big_endian(&extents[4 * d]));
 
   uint64_t bytes = static_cast<uint64_t>(facts(type).bytes());
   const bool none = std::count(shape.begin(), shape.end(), 0) > 0;
