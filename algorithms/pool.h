@@ -69,23 +69,8 @@ inline Halide::Expr average_count(const Halide::Expr &x, const Halide::Expr &y, 
 
 }  // namespace pool_detail
 
-// One function of two values, (maximum, position): they come out of one walk over the window.
-struct MaxPool2d {
-  Halide::Func best;
-  std::vector<Halide::Expr> extents;
-
-  Tensor value() const { return part(0, "max_pool2d"); }
-  Tensor position() const { return part(1, "max_pool2d_position"); }
-
- private:
-  Tensor part(int i, const char *name) const {
-    Halide::Func f(name);
-    f(best.args()) = best(best.args())[i];
-    return {f, extents};
-  }
-};
-
-inline MaxPool2d max_pool2d(const Tensor &x, const Window2d &w) {
+// Of two components, { value, position }: they come out of one walk over the window.
+inline Tensor max_pool2d(const Tensor &x, const Window2d &w) {
   Halide::Var c("c"), at_x("x"), at_y("y"), n("n");
   // The first position inside is the maximum until a greater one comes: right also where all are -infinity.
   const Halide::Expr first_x = window_inside(at_x, w.kernel_x, x.extent(1), w.sliding.x).first;

@@ -12,19 +12,20 @@ using Halide::Func;
 
 constexpr int demo_pixels = 64 * 28 * 28;
 
-const Kernel batch_norm_statistics(
-    "batch_norm_statistics",
-    [](Build &k) {
-      const auto s = algorithms::batch_norm_statistics(k.input("x", 2, Halide::Float(32), {3, 5}));
-      const Func mean = k.output("mean", s.mean), variance = k.output("variance", s.variance);
-      k.schedule([&](const Machine &m) {
-        schedules::over_rows(s.sum, m);
-        schedules::over_rows(s.squares, m);
-        s.mean.func().compute_root();
-      });
-    },
-    {{{1, 1}}, {{1, 300}}, {{3, 129}}, {{8, 128}}, {{33, 257}}, {{70, 7}}},
-    {{"demo", {{32, demo_pixels}}, 4.0 * 32 * demo_pixels}});
+const Kernel batch_norm_statistics("batch_norm_statistics",
+                                   [](Build &k) {
+                                     const Tensor x = k.input("x", 2, Halide::Float(32), {3, 5});
+                                     const auto s = algorithms::batch_norm_statistics(x);
+                                     k.output("mean", s.mean);
+                                     k.output("variance", s.variance);
+                                     k.schedule([&](const Machine &m) {
+                                       schedules::over_rows(s.sum, x.extent(0), m);
+                                       schedules::over_rows(s.squares, x.extent(0), m);
+                                       s.mean.func().compute_root();
+                                     });
+                                   },
+                                   {{{1, 1}}, {{1, 300}}, {{3, 129}}, {{8, 128}}, {{33, 257}}, {{70, 7}}},
+                                   {{"demo", {{32, demo_pixels}}, 4.0 * 32 * demo_pixels}});
 
 const Kernel batch_norm("batch_norm",
                         [](Build &k) {
@@ -51,7 +52,7 @@ void gradient(Build &k, algorithms::Statistics statistics) {
   k.output("dscale", g.scale);
   k.output("dshift", g.shift);
   k.schedule([&](const Machine &m) {
-    schedules::over_rows(g.sums, m);
+    schedules::over_rows(g.sums, x.extent(0), m);
     schedules::each_channel(dx, {g.factors}, m);
   });
 }

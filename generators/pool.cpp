@@ -23,6 +23,21 @@ Expr halving(const Window2d &w) {
          w.sliding.x.dilation == 1 && w.sliding.y.dilation == 1;
 }
 
+const Kernel max_pool2d("max_pool2d",
+                        [](Build &k) {
+                          const Tensor x = k.input("x", 4);
+                          const Window2d w = window(k);
+                          const Tensor best = algorithms::max_pool2d(x, w);
+                          const Func out = k.outputs({"y", "index"}, best);
+                          k.schedule([&](const Machine &m) { schedules::window(out, best.func(), m, {halving(w)}); });
+                        },
+                        {{{1, 1, 1, 1}, 1, 1, 1, 1, 0, 0, 1, 1, 0, 0},
+                         {{3, 8, 7, 2}, 2, 2, 2, 1, 0, 0, 2, 1, 0, 0},
+                         {{9, 7, 8, 3}, 3, 2, 1, 2, 1, 1, 2, 1, 1, 0},
+                         {{33, 2, 2, 1}, 5, 4, 1, 1, 2, 2, 2, 1, 1, 2},
+                         {{130, 7, 6, 1}, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1}},
+                        {{"demo", {{32, 28, 28, 64}, 2, 2, 2, 1, 0, 0, 2, 1, 0, 0}, 32.0 * 28 * 28 * 64}});
+
 const Kernel max_pool2d_gradient(
     "max_pool2d_gradient",
     [](Build &k) {

@@ -8,7 +8,7 @@
 //   along_row:      f(n) reduces v(c, n) over the innermost dimension, a vector of partial results at a time.
 //   each_row:       out(c, n) elementwise after along_row.
 
-#include "schedules/machine.h"
+#include "schedules/patterns/channels.h"
 
 namespace saltern::schedules {
 
@@ -17,33 +17,29 @@ struct NormalisationKnobs {
   int rows = 8;     // rows n that one task normalises
 };
 
-// f(c), possibly of several values, with one update over p.
-inline void over_rows(Halide::Func f, const Machine &m, const NormalisationKnobs &knobs = {}) {
-  using Halide::TailStrategy;
-  const int lanes = m.float_lanes();
-  const Halide::Var c = f.args()[0];
+// f(c), possibly of several values, with one update over p; there are `channels` of them.
+inline void over_rows(Halide::Func f, const Halide::Expr &channels, const Machine &m,
+                      const NormalisationKnobs &knobs = {}) {
   const Halide::RVar p = f.rvars(0)[0];
   Halide::RVar chunk("chunk"), within("within");
-  Halide::Var part("part");
-  f.compute_root().vectorize(c, lanes, TailStrategy::GuardWithIf);
-  f.update().split(p, chunk, within, knobs.chunk, TailStrategy::GuardWithIf);
-  Halide::Func partial = f.update().rfactor(chunk, part);
-  partial.compute_root().vectorize(c, lanes, TailStrategy::GuardWithIf).parallel(part);
-  partial.update().reorder(c, within, part).vectorize(c, lanes, TailStrategy::GuardWithIf).parallel(part);
-  f.update().reorder(c, chunk).vectorize(c, lanes, TailStrategy::GuardWithIf);
+  Halide::Var part("part"), blocks("blocks");
+  f.compute_root();
+  f.update().split(p, chunk, within, knobs.chunk, Halide::TailStrategy::GuardWithIf);
+  Halide::Func partial = f.update().rfactor(chunk, part), stored = partial.in();
+  stored.compute_root().parallel(part);
+  in_channel_blocks(stored, stored.args()[0], blocks, channels, m);
+  at_channel_block(partial, stored, blocks, channels, m);
+  f.update().reorder(f.args()[0], chunk);
 }
 
 // out(c, p), and functions of c alone that it reads.
 inline void each_channel(Halide::Func out, const std::vector<Halide::Func> &factors, const Machine &m,
                          const NormalisationKnobs &knobs = {}) {
-  using Halide::TailStrategy;
-  const int lanes = m.float_lanes();
-  const Halide::Var c = out.args()[0], p = out.args()[1];
-  Halide::Var chunk("chunk");
-  for (Halide::Func f : factors) f.compute_root().vectorize(f.args()[0], lanes, TailStrategy::GuardWithIf);
-  out.split(p, chunk, p, knobs.chunk, TailStrategy::GuardWithIf)
-      .vectorize(c, lanes, TailStrategy::GuardWithIf)
-      .parallel(chunk);
+  Halide::Var chunk("chunk"), blocks("blocks");
+  const Halide::Var p = out.args()[1];
+  for (Halide::Func f : factors) f.compute_root();
+  out.split(p, chunk, p, knobs.chunk, Halide::TailStrategy::GuardWithIf).parallel(chunk);
+  in_channel_blocks(out, out.args()[0], blocks, out.output_buffer().dim(0).extent(), m);
 }
 
 // f(n) with one update over the row, where `consumer` at loop n needs it.

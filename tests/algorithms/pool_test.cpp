@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "dsl/component.h"
 #include "tests/gradients.h"
 
 namespace saltern {
@@ -80,8 +81,8 @@ TEST_P(Pool, MaximumAndItsFirstPositionAreThoseOfALoop) {
   const PoolCase &p = GetParam();
   for (const auto &x : {distinct_image(p), tied_image(p)}) {
     const auto pool = algorithms::max_pool2d(Tensor(x), p.window());
-    const auto value = evaluate<double>(pool.value());
-    const auto position = evaluate<int>(pool.position());
+    const auto value = evaluate<double>(dsl::component(pool, 0));
+    const auto position = evaluate<int>(dsl::component(pool, 1));
     EXPECT_EQ(value.dim(1).extent(), p.out_width());
     EXPECT_EQ(value.dim(2).extent(), p.out_height());
     p.each_window([&](int c, int at_x, int at_y, int n) {
@@ -104,7 +105,7 @@ TEST_P(Pool, GradientOfTheMaximumGoesToTheFirstMaximumOnly) {
   const PoolCase &p = GetParam();
   const auto x = tied_image(p);
   const auto pool = algorithms::max_pool2d(Tensor(x), p.window());
-  const auto position = evaluate<int>(pool.position());
+  const auto position = evaluate<int>(dsl::component(pool, 1));
   const auto dy = random_buffer<double>({p.channels, p.out_width(), p.out_height(), p.images}, 7);
   const auto got =
       evaluate<double>(algorithms::max_pool2d_gradient(Tensor(position), Tensor(dy), p.window(), p.width, p.height));
@@ -122,10 +123,11 @@ TEST_P(Pool, GradientOfTheMaximumMatchesFiniteDifferences) {
   const PoolCase &p = GetParam();
   if (p.width == 1 && p.kernel_x > 1) return;  // -infinity has no differences
   check_gradient(
-      {distinct_image(p)}, [&](const Tensors &in) { return algorithms::max_pool2d(in[0], p.window()).value(); },
+      {distinct_image(p)},
+      [&](const Tensors &in) { return dsl::component(algorithms::max_pool2d(in[0], p.window()), 0); },
       {{0,
         [&](const Tensors &in, const Tensor &dy) {
-          const auto position = algorithms::max_pool2d(in[0], p.window()).position();
+          const auto position = dsl::component(algorithms::max_pool2d(in[0], p.window()), 1);
           return algorithms::max_pool2d_gradient(position, dy, p.window(), p.width, p.height);
         }}},
       Adjoint::no);
@@ -176,7 +178,7 @@ TEST(MaxPool, FirstPositionInsideIsTheMaximumOfAWindowOfMinusInfinity) {
   const PoolCase p = {1, 2, 2, 1, 2, 2, {{1, 1, 1, 0}, {1, 1, 1, 0}}};
   Halide::Buffer<double> x(p.in_extents());
   x.fill(-INFINITY);
-  const auto position = evaluate<int>(algorithms::max_pool2d(Tensor(x), p.window()).position());
+  const auto position = evaluate<int>(dsl::component(algorithms::max_pool2d(Tensor(x), p.window()), 1));
   EXPECT_EQ(position(0, 0, 0, 0), 3);  // only the last position of the first window is inside
   EXPECT_EQ(position(0, 1, 1, 0), 0);
 }
