@@ -74,7 +74,7 @@ const Kernel dense_gradient_b("dense_gradient_b",
                               [](Build &k) {
                                 const Tensor db = algorithms::dense_gradient_b(k.input("dy", 2));
                                 k.output("db", db);
-                                k.schedule([&](const Machine &m) { schedules::over_rows(db.func(), m); });
+                                k.schedule([&](const Machine &m) { schedules::over_rows(db.func(), db.extent(0), m); });
                               },
                               {{{1, 1}}, {{5, 3}}, {{17, 300}}},
                               {{"32 channels, 64 images of 28 x 28", {{32, 64 * 28 * 28}}, 32.0 * 64 * 28 * 28}});
