@@ -72,14 +72,18 @@ void register_kernel(const Kernel &kernel) {
   r.rows[kernel.name] = kernel;
 }
 
-void call(const Kernel &kernel, std::vector<KernelArgument> arguments) {
+void call_by_address(const Kernel &kernel, std::vector<void *> arguments) {
   const int expected = kernel.metadata()->num_arguments;
   if (static_cast<int>(arguments.size()) != expected)
     fail("kernel ", kernel.name, " takes ", expected, " arguments, not ", arguments.size());
+  if (kernel.call(arguments.data()) != 0) fail("kernel ", kernel.name, ": ", last_error);
+}
+
+void call(const Kernel &kernel, std::vector<KernelArgument> arguments) {
   std::vector<void *> addresses;
   addresses.reserve(arguments.size());
   for (KernelArgument &a : arguments) addresses.push_back(std::visit(Address{}, a));
-  if (kernel.call(addresses.data()) != 0) fail("kernel ", kernel.name, ": ", last_error);
+  call_by_address(kernel, std::move(addresses));
 }
 
 void call(std::string_view name, std::vector<KernelArgument> arguments) {

@@ -31,5 +31,7 @@ void register_kernel(const Kernel &kernel);
 
 void call(const Kernel &kernel, std::vector<KernelArgument> arguments);
 void call(std::string_view name, std::vector<KernelArgument> arguments);
+// The same with the arguments' addresses: halide_buffer_t or scalar.
+void call_by_address(const Kernel &kernel, std::vector<void *> arguments);
 
 }  // namespace saltern

@@ -1,0 +1,93 @@
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "apps/saltern/command.h"
+#include "apps/saltern/machine_options.h"
+#include "apps/saltern/operations.h"
+#include "generators/workload.h"
+#include "runtime/peak.h"
+#include "runtime/thread_pool.h"
+
+namespace saltern {
+
+namespace {
+
+struct Options {
+  MachineOptions machine;
+  double seconds = 1;
+  bool json = false, exact = false;
+};
+
+void print(const Operation &op, const Options &o, const std::string &kernel, const Measurement &m) {
+  if (!o.json) {
+    std::printf("%-32s %-8s %-7s %d thread%s %9.3f ms %8.1f GF/s of %.1f: %.1f %% of peak\n", op.label.c_str(),
+                kernel.c_str(), o.machine.isa.c_str(), o.machine.threads, o.machine.threads == 1 ? " " : "s",
+                m.milliseconds, m.gflops, m.peak_gflops, 100 * m.share_of_peak);
+    return;
+  }
+  const nlohmann::ordered_json line = {{"operation", op.label},
+                                       {"kernel", kernel},
+                                       {"isa", o.machine.isa},
+                                       {"threads", o.machine.threads},
+                                       {"gflops", m.gflops},
+                                       {"peak_gflops", m.peak_gflops},
+                                       {"share_of_peak", m.share_of_peak},
+                                       {"best_share_of_peak", m.best_share},
+                                       {"median_ms", m.milliseconds},
+                                       {"best_ms", m.best_milliseconds},
+                                       {"samples", m.samples}};
+  std::printf("%s\n", line.dump().c_str());
+}
+
+// What does not fit a kernel or this machine was asked for by the user.
+generators::Workload workload(const Operation &op) {
+  try {
+    return {op.kernel, op.call};
+  } catch (const Error &e) {
+    throw BadInput(e.what());
+  }
+}
+
+void bench(const Operation &op, const Options &o) {
+  const InstructionSet set = o.machine.set();
+  const LimitInstructionSet limit(set);
+  set_threads(o.machine.threads);
+  const MeasureOptions how = {set, o.machine.threads, o.seconds};
+  generators::Workload work = workload(op);
+  if (o.exact) {
+    const generators::ExactKernel exact(op.kernel, op.call, set);
+    print(op, o, "exact", measure([&] { work.run(exact); }, op.flops, how));
+    return;
+  }
+  print(op, o, "library", measure([&] { work.run_library(); }, op.flops, how));
+}
+
+}  // namespace
+
+void define_bench(CLI::App &app, Action &chosen) {
+  app.require_subcommand(1);
+  app.footer(
+      "Every sample is taken between two bursts of pure multiply-adds, so that the share of peak holds\n"
+      "even where the clock moves.\n\n  saltern bench matmul 1024 1024 1024 --threads 1 --json\n"
+      "  saltern bench conv2d --in 64 --out 64 --size 56 --pass all");
+  for (const OperationRow &row : operations()) {
+    auto o = std::make_shared<Options>();
+    CLI::App *sub = app.add_subcommand(row.name, row.summary);
+    const auto wanted = row.define(*sub);
+    o->machine.add_to(*sub);
+    sub->add_option("--seconds", o->seconds, "How long to measure")
+        ->check(CLI::Range(0.0, 3600.0))
+        ->capture_default_str();
+    sub->add_flag("--exact", o->exact, "Compile the kernel just in time for exactly this size");
+    sub->add_flag("--json", o->json, "One line of JSON for each kernel");
+    sub->callback([o, wanted, &chosen] {
+      chosen = [o, wanted] {
+        for (const Operation &op : wanted()) bench(op, *o);
+        return 0;
+      };
+    });
+  }
+}
+
+}  // namespace saltern

@@ -1,0 +1,33 @@
+#pragma once
+// The commands of the program: one file each, one row each in main.cpp.
+//
+// Exit codes: 0 good, 1 failed, 2 bad usage or input.
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+#include "runtime/error.h"
+
+namespace saltern {
+
+// What the user asked for, run after the whole command line is known to be right; returns the exit code.
+using Action = std::function<int()>;
+
+struct Command {
+  const char *name, *summary;
+  // Adds the command's options and, when it is parsed, sets `chosen`.
+  void (*define)(CLI::App &app, Action &chosen);
+  bool hidden = false;
+};
+
+// Something that the user gave is wrong: a value, a file. Exit code 2.
+class BadInput : public Error {
+ public:
+  using Error::Error;
+};
+
+void define_info(CLI::App &app, Action &chosen);
+void define_targets(CLI::App &app, Action &chosen);
+void define_bench(CLI::App &app, Action &chosen);
+
+}  // namespace saltern

@@ -1,0 +1,32 @@
+#pragma once
+// Options that every command that runs kernels has: how many threads, which instruction set, how long.
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "apps/saltern/command.h"
+#include "runtime/instruction_set.h"
+
+namespace saltern {
+
+struct MachineOptions {
+  int threads = 1;
+  std::string isa = std::string(name(available_instruction_sets().back()));
+
+  void add_to(CLI::App &app) {
+    app.add_option("--threads", threads, "Threads to run on")->check(CLI::Range(1, 256))->capture_default_str();
+    app.add_option("--isa", isa, "The best instruction set to use: sse41, avx2 or avx512")->capture_default_str();
+  }
+
+  InstructionSet set() const {
+    const auto here = available_instruction_sets();
+    std::string known;
+    for (InstructionSet s : here) {
+      if (name(s) == isa) return s;
+      known += std::string(known.empty() ? "" : ", ") + std::string(name(s));
+    }
+    throw BadInput("--isa " + isa + ": this CPU has " + known);
+  }
+};
+
+}  // namespace saltern

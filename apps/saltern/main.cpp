@@ -1,0 +1,56 @@
+// saltern: the command-line program.
+
+#include <cstdio>
+#include <exception>
+
+#include "apps/saltern/command.h"
+#include "runtime/version.h"
+
+namespace {
+
+using namespace saltern;
+
+const Command commands[] = {
+    {"info", "What this machine and this program have, or what a file holds", define_info},
+    {"targets", "What kernels can be compiled for", define_targets},
+    {"bench", "Time a kernel and say how near it comes to this core's peak", define_bench},
+};
+
+constexpr int failed = 1, bad_usage = 2;
+
+int run(const Action &action) {
+  try {
+    return action();
+  } catch (const BadInput &e) {
+    std::fprintf(stderr, "saltern: %s\n", e.what());
+    return bad_usage;
+  } catch (const std::exception &e) {
+    std::fprintf(stderr, "saltern: %s\n", e.what());
+    return failed;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+  CLI::App app("Saltern: neural networks as linkable kernels.", "saltern");
+  app.set_version_flag("--version", saltern::version());
+  app.require_subcommand(1);
+  app.failure_message([](const CLI::App *a, const CLI::Error &e) {
+    const auto unknown = a->remaining(true);
+    const std::string what = unknown.empty() ? e.what() : "'" + unknown.front() + "' is no command or option here";
+    return "saltern: " + what + "\nsaltern: try --help\n";
+  });
+  Action chosen;
+  for (const Command &c : commands) {
+    CLI::App *sub = app.add_subcommand(c.name, c.summary);
+    if (c.hidden) sub->group("");
+    c.define(*sub, chosen);
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &e) {
+    return app.exit(e) == 0 ? 0 : bad_usage;
+  }
+  return run(chosen);
+}

@@ -1,0 +1,30 @@
+#pragma once
+// The operations that `bench` and `tune` know by name: how their shapes are given on the command line, which kernel
+// calls that makes, and how many floating-point operations each does.
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "generators/call.h"
+
+namespace saltern {
+
+struct Operation {
+  std::string label;   // "matmul 1024 1024 1024"
+  std::string kernel;  // the declared kernel that does it
+  generators::Call call;
+  double flops;
+};
+
+struct OperationRow {
+  const char *name, *summary;
+  // Adds the options of the shape; the returned function gives the operations asked for, once options are parsed.
+  std::function<std::vector<Operation>()> (*define)(CLI::App &app);
+};
+
+const std::vector<OperationRow> &operations();
+
+}  // namespace saltern
