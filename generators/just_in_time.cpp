@@ -82,6 +82,8 @@ std::vector<schedules::Knob> knob_space(const std::string &kernel, const Call &c
                     [&] { return find_kernel(kernel).build(target_of(set), Build::Schedule::own, call).knob_space(); });
 }
 
+int vector_registers(InstructionSet set) { return Machine::of(target_of(set)).vector_registers; }
+
 struct ExactKernel::Compiled {
   std::string kernel;
   Halide::Callable callable;

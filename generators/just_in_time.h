@@ -34,6 +34,9 @@ std::vector<ArgumentFacts> arguments_of(const std::string &kernel, const Call &c
 // The knobs that the kernel's schedule asks for when built for this call.
 std::vector<schedules::Knob> knob_space(const std::string &kernel, const Call &call, InstructionSet set);
 
+// The vector registers that a schedule for this instruction set has.
+int vector_registers(InstructionSet set);
+
 // A kernel compiled for the extents and scalars of one call. Parallel loops run on the run world's thread pool.
 class ExactKernel {
  public:

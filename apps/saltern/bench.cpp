@@ -1,10 +1,12 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "apps/saltern/command.h"
 #include "apps/saltern/machine_options.h"
 #include "apps/saltern/operations.h"
+#include "autoscheduler/database.h"
 #include "generators/workload.h"
 #include "runtime/peak.h"
 #include "runtime/thread_pool.h"
@@ -16,7 +18,8 @@ namespace {
 struct Options {
   MachineOptions machine;
   double seconds = 1;
-  bool json = false, exact = false;
+  bool json = false, exact = false, library = false;
+  std::string database = autoscheduler::default_database_path();
 };
 
 void print(const Operation &op, const Options &o, const std::string &kernel, const Measurement &m) {
@@ -40,13 +43,14 @@ void print(const Operation &op, const Options &o, const std::string &kernel, con
   std::printf("%s\n", line.dump().c_str());
 }
 
-// What does not fit a kernel or this machine was asked for by the user.
-generators::Workload workload(const Operation &op) {
-  try {
-    return {op.kernel, op.call};
-  } catch (const Error &e) {
-    throw BadInput(e.what());
-  }
+// The best that tuning found for exactly this, if it ever was tuned.
+std::optional<generators::Knobs> tuned_knobs(const Operation &op, const Options &o) {
+  if (o.library) return std::nullopt;
+  const auto database = on_input([&] { return autoscheduler::Database::existing(o.database); });
+  if (!database) return std::nullopt;
+  const auto best = database->best(op.kernel, op.call, autoscheduler::target_text(o.machine.isa, o.machine.threads));
+  if (!best) return std::nullopt;
+  return best->knobs;
 }
 
 void bench(const Operation &op, const Options &o) {
@@ -54,13 +58,19 @@ void bench(const Operation &op, const Options &o) {
   const LimitInstructionSet limit(set);
   set_threads(o.machine.threads);
   const MeasureOptions how = {set, o.machine.threads, o.seconds};
-  generators::Workload work = workload(op);
+  generators::Workload work = on_input([&] { return generators::Workload(op.kernel, op.call); });
   if (o.exact) {
     const generators::ExactKernel exact(op.kernel, op.call, set);
     print(op, o, "exact", measure([&] { work.run(exact); }, op.flops, how));
     return;
   }
-  print(op, o, "library", measure([&] { work.run_library(); }, op.flops, how));
+  const Measurement library = measure([&] { work.run_library(); }, op.flops, how);
+  if (const auto knobs = tuned_knobs(op, o)) {
+    const generators::ExactKernel exact(op.kernel, op.call, set, *knobs);
+    const Measurement tuned = measure([&] { work.run(exact); }, op.flops, how);
+    if (tuned.share_of_peak > library.share_of_peak) return print(op, o, "tuned", tuned);
+  }
+  print(op, o, "library", library);
 }
 
 }  // namespace
@@ -80,6 +90,8 @@ void define_bench(CLI::App &app, Action &chosen) {
         ->check(CLI::Range(0.0, 3600.0))
         ->capture_default_str();
     sub->add_flag("--exact", o->exact, "Compile the kernel just in time for exactly this size");
+    sub->add_flag("--library", o->library, "The library kernel even where a tuned one is known to the database");
+    sub->add_option("--database", o->database, "Where `saltern tune` kept its results")->capture_default_str();
     sub->add_flag("--json", o->json, "One line of JSON for each kernel");
     sub->callback([o, wanted, &chosen] {
       chosen = [o, wanted] {

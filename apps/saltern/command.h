@@ -26,8 +26,21 @@ class BadInput : public Error {
   using Error::Error;
 };
 
+// Does what only fails where the user's input is wrong.
+template <typename Work>
+auto on_input(const Work &work) {
+  try {
+    return work();
+  } catch (const std::exception &e) {
+    throw BadInput(e.what());
+  }
+}
+
 void define_info(CLI::App &app, Action &chosen);
 void define_targets(CLI::App &app, Action &chosen);
 void define_bench(CLI::App &app, Action &chosen);
+void define_tune(CLI::App &app, Action &chosen);
+// What `tune` runs in child processes.
+void define_measure_candidate(CLI::App &app, Action &chosen);
 
 }  // namespace saltern

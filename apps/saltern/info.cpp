@@ -43,13 +43,7 @@ bool ends_with(const std::string &text, const std::string &end) {
 Json about_file(const std::string &path) {
   std::string known;
   for (const FileReader &r : file_readers()) {
-    if (ends_with(path, r.extension)) {
-      try {
-        return r.describe(path);
-      } catch (const std::exception &e) {
-        throw BadInput(e.what());
-      }
-    }
+    if (ends_with(path, r.extension)) return on_input([&] { return r.describe(path); });
     known += std::string(known.empty() ? "" : ", ") + r.extension;
   }
   throw BadInput(path +

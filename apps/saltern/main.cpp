@@ -14,6 +14,8 @@ const Command commands[] = {
     {"info", "What this machine and this program have, or what a file holds", define_info},
     {"targets", "What kernels can be compiled for", define_targets},
     {"bench", "Time a kernel and say how near it comes to this core's peak", define_bench},
+    {"tune", "Search a kernel's schedule for one shape and keep the best", define_tune},
+    {"measure-candidate", "Time one candidate schedule", define_measure_candidate, true},
 };
 
 constexpr int failed = 1, bad_usage = 2;

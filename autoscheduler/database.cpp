@@ -1,0 +1,141 @@
+#include "autoscheduler/database.h"
+
+#include <sqlite3.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "autoscheduler/call_text.h"
+#include "runtime/version.h"
+
+namespace saltern::autoscheduler {
+
+namespace {
+
+constexpr int application = 0x53414c54;  // "SALT": tells our files from other programs' databases
+constexpr int layout = 1;
+
+const char *const make_table =
+    "CREATE TABLE IF NOT EXISTS measurement("
+    "kernel TEXT NOT NULL, call TEXT NOT NULL, target TEXT NOT NULL, knobs TEXT NOT NULL, milliseconds REAL, "
+    "share_of_peak REAL NOT NULL, version TEXT NOT NULL, date TEXT NOT NULL, "
+    "PRIMARY KEY(kernel, call, target, knobs))";
+
+[[noreturn]] void broken(const std::string &path, sqlite3 *db) {
+  fail("tuning database ", path, ": ", db ? sqlite3_errmsg(db) : "out of memory");
+}
+
+void execute(const std::string &path, sqlite3 *db, const std::string &sql) {
+  if (sqlite3_exec(db, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) broken(path, db);
+}
+
+// A prepared statement with its values bound.
+class Statement {
+ public:
+  Statement(const std::string &path, sqlite3 *db, const std::string &sql) : path_(path), db_(db) {
+    if (sqlite3_prepare_v2(db, sql.c_str(), -1, &statement_, nullptr) != SQLITE_OK) broken(path, db);
+  }
+  ~Statement() { sqlite3_finalize(statement_); }
+  Statement(const Statement &) = delete;
+  Statement &operator=(const Statement &) = delete;
+
+  void bind(const std::string &value) { sqlite3_bind_text(statement_, ++bound_, value.c_str(), -1, SQLITE_TRANSIENT); }
+  void bind(double value) { sqlite3_bind_double(statement_, ++bound_, value); }
+  void bind_nothing() { sqlite3_bind_null(statement_, ++bound_); }
+
+  // Whether there is a row.
+  bool step() {
+    const int code = sqlite3_step(statement_);
+    if (code != SQLITE_ROW && code != SQLITE_DONE) broken(path_, db_);
+    return code == SQLITE_ROW;
+  }
+  std::string text(int column) const {
+    const auto *t = sqlite3_column_text(statement_, column);
+    return t ? reinterpret_cast<const char *>(t) : "";
+  }
+  double real(int column) const { return sqlite3_column_double(statement_, column); }
+  int whole(int column) const { return sqlite3_column_int(statement_, column); }
+
+ private:
+  const std::string &path_;
+  sqlite3 *db_;
+  sqlite3_stmt *statement_ = nullptr;
+  int bound_ = 0;
+};
+
+int pragma(const std::string &path, sqlite3 *db, const std::string &name) {
+  Statement s(path, db, "PRAGMA " + name);
+  return s.step() ? s.whole(0) : 0;
+}
+
+}  // namespace
+
+Database::Database(const std::string &path) : path_(path) {
+  std::error_code ignored;
+  const auto folder = std::filesystem::path(path).parent_path();
+  if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
+  sqlite3 *db = nullptr;
+  const int code = sqlite3_open_v2(path.c_str(), &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  handle_.reset(db, sqlite3_close);
+  if (code != SQLITE_OK) broken(path, db);
+  sqlite3_busy_timeout(db, 10000);
+  const int owner = pragma(path, db, "application_id"), pages = pragma(path, db, "page_count");
+  if (owner != application && pages > 0) fail("tuning database ", path, ": this is a database of another program");
+  if (owner == application && pragma(path, db, "user_version") != layout)
+    fail("tuning database ", path, ": made by another version of Saltern; expected layout ", layout);
+  if (owner == application) return;
+  execute(path, db, "PRAGMA journal_mode=WAL");
+  execute(path, db,
+          "BEGIN IMMEDIATE; " + std::string(make_table) + "; PRAGMA application_id=" + std::to_string(application) +
+              "; PRAGMA user_version=" + std::to_string(layout) + "; COMMIT");
+}
+
+std::optional<Database> Database::existing(const std::string &path) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return std::nullopt;
+  return Database(path);
+}
+
+void Database::record(const std::string &kernel, const Call &call, const std::string &target, const Result &result) {
+  Statement s(path_, handle_.get(),
+              "INSERT OR REPLACE INTO measurement VALUES (?, ?, ?, ?, ?, ?, ?, strftime('%Y-%m-%dT%H:%M:%SZ'))");
+  for (const std::string &v : {kernel, to_text(call), target, to_text(result.knobs)}) s.bind(v);
+  if (result.failed())
+    s.bind_nothing();
+  else
+    s.bind(result.milliseconds);
+  s.bind(result.failed() ? 0 : result.share_of_peak);
+  s.bind(version());
+  s.step();
+}
+
+std::optional<Result> Database::one(const std::string &query, const std::vector<std::string> &values) const {
+  Statement s(path_, handle_.get(), "SELECT knobs, milliseconds, share_of_peak FROM measurement WHERE " + query);
+  for (const std::string &v : values) s.bind(v);
+  if (!s.step()) return std::nullopt;
+  return Result{knobs_from_text(s.text(0)), s.real(1), s.real(2)};
+}
+
+std::optional<Result> Database::find(const std::string &kernel, const Call &call, const std::string &target,
+                                     const Knobs &knobs) const {
+  return one("kernel = ? AND call = ? AND target = ? AND knobs = ?", {kernel, to_text(call), target, to_text(knobs)});
+}
+
+std::optional<Result> Database::best(const std::string &kernel, const Call &call, const std::string &target) const {
+  return one(
+      "kernel = ? AND call = ? AND target = ? AND milliseconds IS NOT NULL "
+      "ORDER BY share_of_peak DESC, knobs LIMIT 1",
+      {kernel, to_text(call), target});
+}
+
+std::string default_database_path() {
+  if (const char *path = std::getenv("SALTERN_TUNING_DATABASE"); path && *path) return path;
+  const char *home = std::getenv("HOME");
+  return std::string(home && *home ? home : ".") + "/.cache/saltern/tuning.sqlite";
+}
+
+std::string target_text(const std::string &instruction_set, int threads) {
+  return threads <= 1 ? instruction_set : instruction_set + ", " + std::to_string(threads) + " threads";
+}
+
+}  // namespace saltern::autoscheduler

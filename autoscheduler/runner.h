@@ -1,0 +1,19 @@
+#pragma once
+// Runs one child process with a time-out. A candidate schedule may crash, hang or eat memory while it is compiled or
+// run: that must cost the tuner one candidate and nothing else.
+
+#include <string>
+#include <vector>
+
+namespace saltern::autoscheduler {
+
+struct Outcome {
+  bool good = false;   // ended by itself with exit code 0
+  std::string output;  // what it wrote, standard output and error mixed; the first megabyte
+  std::string why;     // where it is not good: "timed out after 2 s", "signal 11", "exit code 3"
+};
+
+// `command` is a program's path and its arguments. After `timeout` seconds the child is killed, by its id.
+Outcome run_child(const std::vector<std::string> &command, double timeout);
+
+}  // namespace saltern::autoscheduler

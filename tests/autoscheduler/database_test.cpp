@@ -1,0 +1,120 @@
+// The tuning database keeps what it is told, finds the best, and refuses files that are not its own by name.
+
+#include "autoscheduler/database.h"
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <cstdio>
+#include <fstream>
+
+#include "runtime/error.h"
+
+namespace saltern::autoscheduler {
+namespace {
+
+std::string fresh(const std::string &name) {
+  const std::string path = testing::TempDir() + "saltern_database_test_" + name + ".sqlite";
+  for (const char *suffix : {"", "-wal", "-shm"}) std::remove((path + suffix).c_str());
+  return path;
+}
+
+void expect_error_that_names(const std::string &path) {
+  try {
+    Database database(path);
+    ADD_FAILURE() << path << " was taken for a tuning database";
+  } catch (const Error &e) {
+    EXPECT_NE(std::string(e.what()).find(path), std::string::npos) << e.what();
+  }
+}
+
+const Call call = {{64, 32}, {64, 16}, std::vector<int>{16}, 3};
+
+TEST(Database, KeepsResultsAndFindsTheBest) {
+  const std::string path = fresh("best");
+  {
+    Database d(path);
+    d.record("dense", call, "avx2", {{{"rows", 4}}, 2.0, 0.5});
+    d.record("dense", call, "avx2", {{{"rows", 6}}, 1.0, 0.9});
+    d.record("dense", call, "avx2", {{{"rows", 8}}, 0, 0});
+    d.record("dense", call, "sse41", {{{"rows", 2}}, 0.5, 0.95});
+  }
+  const Database d(path);
+  const auto best = d.best("dense", call, "avx2");
+  ASSERT_TRUE(best);
+  EXPECT_EQ(best->knobs, (Knobs{{"rows", 6}}));
+  EXPECT_EQ(best->milliseconds, 1.0);
+  EXPECT_TRUE(d.find("dense", call, "avx2", {{"rows", 8}})->failed());
+  EXPECT_FALSE(d.find("dense", call, "avx2", {{"rows", 10}}));
+  EXPECT_FALSE(d.best("dense", {{64, 32}}, "avx2"));
+  EXPECT_FALSE(d.best("conv2d", call, "avx2"));
+}
+
+TEST(Database, AFailedCandidateIsNeverTheBest) {
+  Database d(fresh("failed"));
+  d.record("dense", call, "avx2", {{{"rows", 8}}, 0, 0});
+  EXPECT_FALSE(d.best("dense", call, "avx2"));
+}
+
+TEST(Database, ALaterResultReplacesAnEarlier) {
+  Database d(fresh("replace"));
+  d.record("dense", call, "avx2", {{{"rows", 4}}, 2.0, 0.5});
+  d.record("dense", call, "avx2", {{{"rows", 4}}, 1.0, 0.8});
+  EXPECT_EQ(d.find("dense", call, "avx2", {{"rows", 4}})->share_of_peak, 0.8);
+}
+
+TEST(Database, TwoHandlesWriteTheSameFile) {
+  const std::string path = fresh("two");
+  Database a(path), b(path);
+  a.record("dense", call, "avx2", {{{"rows", 4}}, 2.0, 0.5});
+  b.record("dense", call, "avx2", {{{"rows", 6}}, 1.0, 0.9});
+  EXPECT_EQ(a.best("dense", call, "avx2")->knobs.at("rows"), 6);
+}
+
+TEST(Database, ThatDoesNotExistIsNotMadeByReading) {
+  const std::string path = fresh("absent");
+  EXPECT_FALSE(Database::existing(path));
+  EXPECT_FALSE(std::ifstream(path).good());
+}
+
+TEST(Database, NoDatabaseAtAllIsAnErrorThatNamesTheFile) {
+  const std::string path = fresh("junk");
+  std::ofstream(path) << std::string(5000, 'x');
+  expect_error_that_names(path);
+}
+
+TEST(Database, ATruncatedFileIsAnErrorThatNamesTheFile) {
+  const std::string path = fresh("truncated");
+  {
+    Database d(path);
+    for (int i = 0; i < 200; ++i) d.record("dense", call, "avx2", {{{"rows", i}}, 2.0, 0.5});
+  }
+  std::string bytes;
+  {
+    std::ifstream in(path, std::ios::binary);
+    bytes.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  ASSERT_GT(bytes.size(), 8192u);
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes.substr(0, 6000);
+  try {
+    const Database d(path);
+    (void)d.best("dense", call, "avx2");
+    ADD_FAILURE() << "a truncated database was read";
+  } catch (const Error &e) {
+    EXPECT_NE(std::string(e.what()).find(path), std::string::npos) << e.what();
+  }
+}
+
+TEST(Database, OfAnotherProgramIsAnErrorThatNamesTheFile) {
+  const std::string path = fresh("foreign");
+  sqlite3 *db = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &db), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(db, "CREATE TABLE t(x)", nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(db);
+  expect_error_that_names(path);
+}
+
+TEST(Database, InAFolderThatCannotBeMadeIsAnErrorThatNamesTheFile) { expect_error_that_names("/dev/null/x.sqlite"); }
+
+}  // namespace
+}  // namespace saltern::autoscheduler
