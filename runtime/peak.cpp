@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <ctime>
 #include <vector>
 
 #include "runtime/error.h"
@@ -19,6 +20,15 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+// Time that this thread has run for: what other processes take from it does not count.
+double own_seconds() {
+  timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+double wall_seconds() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
 
 // Twelve independent chains hide the latency of two pipelines (at most 2 x 4 cycles fused, 2 x 6 unfused) and leave
 // room for the two constants in sixteen registers.
@@ -55,10 +65,10 @@ struct Burst {
 constexpr std::array<Burst, 3> bursts = {{{burst_sse41, 4}, {burst_avx2, 8}, {burst_avx512, 16}}};
 
 double timed(const Burst &burst) {
-  const auto begin = Clock::now();
+  const double begin = own_seconds();
   volatile float keep = burst.run();
   (void)keep;
-  return burst.flops() / seconds_since(begin) / 1e9;
+  return burst.flops() / (own_seconds() - begin) / 1e9;
 }
 
 // One burst on each thread of the pool.
@@ -100,18 +110,21 @@ Measurement measure(const std::function<void()> &work, double flops, const Measu
   struct Sample {
     double seconds, peak, share;
   };
+  // On one thread its own time is exact even where the machine is busy; work on several can only be timed by the wall.
+  const auto now = options.threads <= 1 ? own_seconds : wall_seconds;
+  const auto time_of = [&](int calls) {
+    const double start = now();
+    for (int i = 0; i < calls; ++i) work();
+    return now() - start;
+  };
   work();
+  int calls = 1;
+  while (time_of(calls) < 1e-3 && calls < 1 << 20) calls *= 2;
   std::vector<Sample> samples;
   const auto begin = Clock::now();
   double before = peak_gflops(options.set, options.threads);
   do {
-    const auto sample_begin = Clock::now();
-    int calls = 0;
-    do {
-      work();
-      ++calls;
-    } while (seconds_since(sample_begin) < 1e-3);
-    const double seconds = seconds_since(sample_begin) / calls;
+    const double seconds = time_of(calls) / calls;
     const double after = peak_gflops(options.set, options.threads);
     const double peak = std::max(before, after);
     samples.push_back({seconds, peak, flops / seconds / 1e9 / peak});

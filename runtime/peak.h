@@ -2,7 +2,8 @@
 // How fast this core can be at best, and how near to that some work comes.
 //
 // The clock of a shared machine moves by tens of percent within a second, so a time alone says little. Every sample of
-// work is taken between two bursts of pure multiply-adds, and what counts is the ratio: the share of peak.
+// work is taken between two bursts of pure multiply-adds, and what counts is the ratio: the share of peak. Work on one
+// thread is timed by that thread's own clock, so that other processes on the machine do not count either.
 
 #include <functional>
 

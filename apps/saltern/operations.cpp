@@ -23,8 +23,6 @@ struct Matmul {
 
   std::vector<Operation> operations() const {
     const std::string label = "matmul " + text(m) + " " + text(n) + " " + text(k);
-    if (!generators::is_declared("matmul") && batch == 1)
-      return {{label, "dense", {{k, m}, {k, n}, std::vector<int>{n}}, 2.0 * m * n * k}};
     return {{label, "matmul", {{k, m, batch}, {n, k, batch}}, 2.0 * m * n * k * batch}};
   }
 };

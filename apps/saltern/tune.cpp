@@ -1,19 +1,20 @@
 #include "autoscheduler/tune.h"
 
 #include <sys/prctl.h>
-#include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "apps/saltern/command.h"
 #include "apps/saltern/machine_options.h"
 #include "apps/saltern/operations.h"
 #include "autoscheduler/call_text.h"
 #include "autoscheduler/candidate.h"
+#include "runtime/progress.h"
 
 namespace saltern {
 
@@ -29,15 +30,11 @@ struct Options {
   bool json = false;
 };
 
-void draw(const TuneProgress &p) {
-  constexpr int width = 30;
-  const int filled = p.of > 0 ? width * p.done / p.of : width;
-  std::string bar(filled, '#');
-  bar.resize(width, '.');
-  std::fprintf(stderr, "\r[%s] %d/%d  best %.1f %% of peak", bar.c_str(), p.done, p.of,
-               p.best ? 100 * p.best->share_of_peak : 0.0);
-  if (p.failed) std::fprintf(stderr, "  %d failed", p.failed);
-  std::fflush(stderr);
+std::string text(const TuneProgress &p) {
+  char line[80];
+  std::snprintf(line, sizeof line, "best %.1f %% of peak, %d failed", p.best ? 100 * p.best->share_of_peak : 0.0,
+                p.failed);
+  return line;
 }
 
 void print(const Operation &op, const Options &o, const TuneProgress &p) {
@@ -74,11 +71,12 @@ int run(const Operation &op, Options o) {
   o.tune.threads = o.machine.threads;
   o.tune.program = {std::filesystem::read_symlink("/proc/self/exe").string(), child_command};
   on_input([&] { return Database(o.tune.database); });
-  const bool terminal = isatty(STDERR_FILENO) != 0;
+  std::optional<Progress> bar;
   const TuneProgress p = tune(o.tune, [&](const TuneProgress &now) {
-    if (terminal) draw(now);
+    if (!bar) bar.emplace(op.label, now.of);
+    bar->update(now.done, text(now));
   });
-  if (terminal) std::fprintf(stderr, "\n");
+  if (bar) bar->finish(text(p));
   if (!p.best) fail(op.label, ": all ", p.done, " candidates failed; the last: ", p.last_failure);
   print(op, o, p);
   return 0;

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "tests/apps/run_program.h"
 
@@ -18,7 +21,8 @@ Said saltern(const std::string &arguments) {
 }
 
 TEST(CommandLine, EveryCommandHelps) {
-  for (const char *command : {"", "info", "targets", "bench", "bench matmul", "bench conv2d"}) {
+  for (const char *command :
+       {"", "info", "targets", "bench", "bench matmul", "bench conv2d", "tune", "tune matmul", "tune conv2d"}) {
     const Said said = saltern(std::string(command) + " --help");
     EXPECT_EQ(said.code, 0) << command;
     EXPECT_NE(said.out.find("--help"), std::string::npos) << command;
@@ -80,6 +84,36 @@ TEST(CommandLine, BenchMatmulRunsAnExactKernelAndALesserInstructionSet) {
   EXPECT_EQ(line.at("kernel"), "exact");
   EXPECT_EQ(line.at("isa"), "sse41");
   EXPECT_EQ(line.at("threads"), 2);
+}
+
+TEST(CommandLine, BenchConv2dPrintsALineForEachPass) {
+  const Said said = saltern("bench conv2d --in 3 --out 5 --size 9 --stride 2 --pass all --seconds 0.02 --json");
+  ASSERT_EQ(said.code, 0) << said.all;
+  std::istringstream lines(said.out);
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count) expect_measurement(json::parse(line));
+  EXPECT_EQ(count, 3);
+}
+
+TEST(CommandLine, WhatIsTunedOnceIsKnownAndUsed) {
+  const std::string database = testing::TempDir() + "saltern_cli_test.sqlite";
+  for (const char *suffix : {"", "-wal", "-shm"}) std::remove((database + suffix).c_str());
+  const std::string tune = "tune matmul 48 48 48 --trials 2 --json --database " + database;
+  const json first = json::parse(saltern(tune).out), second = json::parse(saltern(tune).out);
+  EXPECT_EQ(first.at("measured"), 2);
+  EXPECT_EQ(second.at("measured"), 0);
+  EXPECT_EQ(second.at("knobs"), first.at("knobs"));
+  EXPECT_GT(first.at("share_of_peak").get<double>(), 0);
+  const Said bench = saltern("bench matmul 48 48 48 --seconds 0.05 --json --database " + database);
+  ASSERT_EQ(bench.code, 0) << bench.all;
+  const std::string kernel = json::parse(bench.out).at("kernel");
+  EXPECT_TRUE(kernel == "tuned" || kernel == "library") << kernel;  // whichever is faster here
+}
+
+TEST(CommandLine, AFileThatIsNoDatabaseIsBadInputThatIsNamed) {
+  const Said said = saltern("tune matmul 8 8 8 --database /proc/self/cmdline");
+  EXPECT_EQ(said.code, 2);
+  EXPECT_NE(said.all.find("/proc/self/cmdline"), std::string::npos) << said.all;
 }
 
 }  // namespace
