@@ -4,8 +4,8 @@
 #include "generators/convolution_cases.h"
 #include "generators/kernel.h"
 #include "generators/sliding.h"
-#include "schedules/patterns/contraction.h"
-#include "schedules/patterns/weight_gradient.h"
+#include "schedules/contraction.h"
+#include "schedules/weight_gradient.h"
 
 namespace saltern::generators {
 namespace {
@@ -15,8 +15,7 @@ using dsl::Tensor;
 // The row is x; y is walked inside a panel, groups and images outside.
 void schedule(Build &k, const Machine &m, const Halide::Func &out, const Tensor &y, const Tensor &weights, int channel,
               const Tensor &padded) {
-  schedules::contraction({out, y.func(), weights.func(), channel, 2, {3}, padded.func()}, m,
-                         k.tuned(schedules::ContractionKnobs::fitting_convolution(m)));
+  schedules::contraction(k, m, {out, y.func(), weights.func(), channel, 2, {3}, padded.func()});
 }
 
 const std::vector<ConvolutionCase> cases = {
@@ -60,10 +59,9 @@ const Kernel conv2d_gradient_w(
       const algorithms::Sliding2d s = sliding(k);
       const Halide::Expr kernel_x = k.integer("kernel_x"), kernel_y = k.integer("kernel_y");
       const Tensor dw = algorithms::conv2d_gradient_w(x, dy, s, kernel_x, kernel_y);
-      k.output("dw", dw);
+      const Halide::Func out = k.output("dw", dw);
       k.schedule([&](const Machine &m) {
-        schedules::weight_gradient(dw.func(), x.func(), dy.func(), m,
-                                   k.tuned(schedules::WeightGradientKnobs::fitting(m)));
+        schedules::weight_gradient(k, m, {out, dw.func(), x.func(), dy.func(), dy.extent(4)});
       });
     },
     calls(cases, &ConvolutionCase::gradient_w), timings(squares, &ConvolutionCase::gradient_w));

@@ -2,7 +2,7 @@
 
 #include "dsl/padding.h"
 #include "generators/kernel.h"
-#include "schedules/patterns/contraction.h"
+#include "schedules/contraction.h"
 #include "schedules/patterns/normalisation.h"
 
 namespace saltern::generators {
@@ -11,9 +11,7 @@ namespace {
 using dsl::Tensor;
 
 void schedule(Build &k, const Halide::Func &out, const Tensor &y, const Tensor &packed, int column) {
-  k.schedule([&](const Machine &m) {
-    schedules::contraction({out, y.func(), packed.func(), column}, m, k.tuned(schedules::ContractionKnobs::fitting(m)));
-  });
+  k.schedule([&](const Machine &m) { schedules::contraction(k, m, {out, y.func(), packed.func(), column}); });
 }
 
 struct Case {

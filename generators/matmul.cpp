@@ -2,7 +2,7 @@
 
 #include "dsl/padding.h"
 #include "generators/kernel.h"
-#include "schedules/patterns/contraction.h"
+#include "schedules/contraction.h"
 
 namespace saltern::generators {
 namespace {
@@ -17,9 +17,7 @@ const Kernel matmul(
       const Tensor a = dsl::edge_repeated(k.strided_input("a", 3), 1), b = dsl::zero_padded(k.strided_input("b", 3));
       const Tensor y = algorithms::matmul(a, b);
       const Halide::Func out = k.output("y", y);
-      k.schedule([&](const Machine &m) {
-        schedules::contraction({out, y.func(), b.func(), 0}, m, k.tuned(schedules::ContractionKnobs::fitting(m)));
-      });
+      k.schedule([&](const Machine &m) { schedules::contraction(k, m, {out, y.func(), b.func(), 0}); });
     },
     {{{1, 1, 1}, {1, 1, 1}}, {{7, 3, 2}, {5, 7, 2}}, {{129, 33, 1}, {70, 129, 1}}, {{31, 1, 3}, {65, 31, 3}}},
     {cube(1024), cube(256), cube(64)});

@@ -26,9 +26,15 @@ struct WeightGradientKnobs {
   }
 };
 
-// `padded` and `gradient` are x and dy, zero outside.
-inline void weight_gradient(Halide::Func dw, Halide::Func padded, Halide::Func gradient, const Machine &m,
-                            const WeightGradientKnobs &knobs) {
+struct WeightGradient {
+  Halide::Func out;  // dw at the same point
+  Halide::Func dw;
+  Halide::Func padded, gradient;  // x and dy, zero outside
+  Halide::Expr images;            // how many
+};
+
+inline void weight_gradient(const WeightGradient &of, const Machine &m, const WeightGradientKnobs &knobs) {
+  Halide::Func dw = of.dw;
   using Halide::TailStrategy;
   using Halide::Var;
   const std::vector<Var> a = dw.args();
@@ -67,7 +73,7 @@ inline void weight_gradient(Halide::Func dw, Halide::Func padded, Halide::Func g
       .unroll(ci);
   accumulators.update().reorder({co, ci, kx, ky, g, r[0], row}).vectorize(co, lanes).unroll(co).unroll(ci);
 
-  for (Halide::Func operand : {padded, gradient})
+  for (Halide::Func operand : {of.padded, of.gradient})
     operand.compute_at(dw, strips).vectorize(operand.args()[0], lanes, TailStrategy::GuardWithIf);
 }
 
