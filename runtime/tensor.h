@@ -51,6 +51,8 @@ class Tensor {
   Type type() const { return type_; }
 
   void *raw() const { return data_; }
+  // What keeps the elements alive.
+  const std::shared_ptr<void> &memory() const { return memory_; }
   template <typename T>
   T *data() const {
     if (TypeOf<T>::value != type_) fail("a ", facts(type_).name, " tensor was read as ", facts(TypeOf<T>::value).name);

@@ -4,7 +4,7 @@
 
 namespace saltern {
 
-View::View(const Tensor &t) {
+View::View(const Tensor &t) : memory_(t.memory()) {
   if (!t.defined()) fail("a kernel was called with an undefined tensor");
   buffer_.host = static_cast<uint8_t *>(t.raw());
   buffer_.type = facts(t.type()).halide;

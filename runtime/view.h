@@ -31,6 +31,7 @@ class View {
   explicit View(const Tensor &t);
   void add(const Dimension &d);
 
+  std::shared_ptr<void> memory_;  // a view of a temporary copy keeps it
   halide_buffer_t buffer_ = {};
   std::array<halide_dimension_t, max_rank> dimensions_ = {};
 };
