@@ -2,7 +2,7 @@
 cmake := build/venv/bin/cmake
 ctest := build/venv/bin/ctest
 
-.PHONY: demo test setup build clean
+.PHONY: demo test bench setup build clean
 
 setup:
 	@cmake/setup.sh
@@ -15,6 +15,9 @@ build: setup build/release/build.ninja
 
 test: build
 	$(ctest) --preset release
+
+bench: build
+	build/release/bin/kernels_bench
 
 clean:
 	rm -rf build

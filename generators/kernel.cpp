@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "autoscheduler/halide_autoscheduler.h"
+#include "dsl/estimates.h"
 #include "schedules/plain.h"
 
 namespace saltern::generators {
@@ -36,7 +38,7 @@ Build Kernel::build(const Halide::Target &target, Build::Schedule schedule, std:
                     Knobs knobs) const {
   Build b(target, schedule, std::move(exact), std::move(knobs));
   define(b);
-  b.finish();
+  b.finish(typical());
   return b;
 }
 
@@ -89,6 +91,7 @@ Expr Build::integer(const std::string &name) {
   inputs_.push_back({name, Halide::Int(32), 0, {}});
   if (constant.defined()) return constant;
   Halide::Param<int> p(name);
+  integers_.emplace(name, p);
   arguments_.emplace_back(p);
   return p;
 }
@@ -98,6 +101,7 @@ Expr Build::real(const std::string &name) {
   inputs_.push_back({name, Halide::Float(32), 0, {}});
   if (constant.defined()) return constant;
   Halide::Param<float> p(name);
+  reals_.emplace(name, p);
   arguments_.emplace_back(p);
   return p;
 }
@@ -154,8 +158,38 @@ void Build::schedule(const std::function<void(const Machine &)> &how) {
   if (schedule_ == Schedule::own) how(machine_);
 }
 
-void Build::finish() {
-  if (schedule_ == Schedule::plain) schedules::plain(outputs_);
+void Build::finish(const Call *typical) {
+  if (schedule_ == Schedule::plain) return schedules::plain(outputs_);
+  if (scheduled_) return;
+  if (exact_) typical = &*exact_;
+  if (!typical)
+    throw std::invalid_argument("a kernel without a schedule needs a call to plan for: a timing or a check");
+  autoschedule(*typical);
+}
+
+void Build::autoschedule(const Call &typical) {
+  dsl::Estimates estimates;
+  size_t buffer = 0;
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const std::string &name = inputs_[i].name;
+    if (inputs_[i].rank > 0)
+      estimates.input(buffers_[buffer++], typical.at(i).extents);
+    else if (const auto it = integers_.find(name); it != integers_.end())
+      estimates.scalar(it->second, static_cast<int>(typical.at(i).value));
+    else if (const auto real = reals_.find(name); real != reals_.end())
+      real->second.set_estimate(static_cast<float>(typical.at(i).value));
+  }
+  size_t result = 0;
+  for (const Func &out : outputs_) {
+    estimates.output(out, results_.at(result));
+    result += out.outputs();
+  }
+  autoscheduler::schedule_by_halide(pipeline(), machine_.target);
+}
+
+const Call *Kernel::typical() const {
+  if (!timings.empty()) return &timings.front().call;
+  return checks.empty() ? nullptr : &checks.front();
 }
 
 std::vector<std::vector<int>> Build::output_extents() const {

@@ -15,6 +15,7 @@
 #include <Halide.h>
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -88,10 +89,12 @@ class Build {
   Halide::Pipeline pipeline() const;
   // The buffer parameters among the inputs, in order, for just-in-time calls.
   std::vector<Halide::ImageParam> buffers() const { return buffers_; }
-  // Makes ready for compilation; called once after the declaration has run.
-  void finish();
+  // Makes ready for compilation; called once after the declaration has run. A declaration without a schedule gets one
+  // from Halide's autoscheduler, planned for the call `typical`.
+  void finish(const Call *typical);
 
  private:
+  void autoschedule(const Call &typical);
   dsl::Tensor buffer(const std::string &name, int rank, Halide::Type type, Range range, bool any_stride);
   const CallArgument &next_argument(const std::string &name);
   Halide::Func add_output(Halide::Func out, const std::vector<std::string> &names, const dsl::Tensor &y);
@@ -104,6 +107,8 @@ class Build {
   bool scheduled_ = false;
   std::vector<InputFacts> inputs_;
   std::vector<Halide::ImageParam> buffers_;
+  std::map<std::string, Halide::Param<int>> integers_;
+  std::map<std::string, Halide::Param<float>> reals_;
   std::vector<Halide::Argument> arguments_;
   std::vector<Halide::Func> outputs_;
   std::vector<std::string> output_names_;
@@ -120,6 +125,9 @@ struct Kernel {
 
   // Adds itself to all_kernels().
   Kernel(std::string name, Define define, std::vector<Call> checks, std::vector<Timing> timings = {});
+
+  // The call that its first timing does, else its first check; null where there is neither.
+  const Call *typical() const;
 
   Build build(const Halide::Target &target, Build::Schedule schedule, std::optional<Call> exact = std::nullopt,
               Knobs knobs = {}) const;
