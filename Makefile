@@ -2,22 +2,48 @@
 cmake := build/venv/bin/cmake
 ctest := build/venv/bin/ctest
 
-.PHONY: demo test bench setup build clean
+.PHONY: demo test setup configure build bench bench-peers sanitize format tidy clean
 
 setup:
 	@cmake/setup.sh
 
-build/release/build.ninja: | setup
-	$(cmake) --preset release
+configure: setup
+	@test -f build/release/build.ninja || $(cmake) --preset release
 
-build: setup build/release/build.ninja
+# Everything but tests and benchmarks is what the demo needs.
+demo: configure
+	$(cmake) --build --preset release --target saltern fashion_mnist
+	apps/fashion_mnist/demo.sh
+
+build: configure
 	$(cmake) --build --preset release
 
 test: build
 	$(ctest) --preset release
 
-bench: build
-	build/release/bin/kernels_bench
+bench: configure
+	$(cmake) --build --preset release --target all_benchmarks
+	set -e; for program in build/release/bin/bench_*; do $$program; done
+
+# Beside PyTorch and ONNX Runtime, which come into a venv of their own (some gigabytes).
+bench-peers: configure
+	$(cmake) --build --preset release --target peer_worker
+	@cmp -s bench/requirements.txt build/peers/requirements.installed || { \
+	  python3 -m venv build/peers && build/peers/bin/pip install -q -r bench/requirements.txt && \
+	  cp bench/requirements.txt build/peers/requirements.installed; }
+	build/peers/bin/python bench/peers.py build/release/bin/peer_worker
+
+# The run world's tests under the address and undefined-behaviour sanitizers.
+sanitize: setup
+	@test -f build/sanitize/build.ninja || $(cmake) --preset sanitize
+	$(cmake) --build --preset sanitize
+	$(ctest) --preset sanitize -R '^runtime/'
+
+format:
+	git ls-files '*.h' '*.cpp' '*.c' | xargs clang-format -i
+
+tidy: build
+	git ls-files 'runtime/*.cpp' 'apps/*.cpp' 'autoscheduler/*.cpp' 'generators/*.cpp' | xargs clang-tidy -p build/release --quiet
 
 clean:
 	rm -rf build

@@ -1,0 +1,172 @@
+"""Times Saltern beside PyTorch and ONNX Runtime: each in a process of its own, asked for short bursts in turn, so that
+whatever else the machine does hits all alike. Prints the ratio of each peer's time to Saltern's, best and median.
+
+    python bench/peers.py build/release/bin/peer_worker [--threads 1 2] [--work training_step matmul_1024 ...] [--json]
+"""
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import time
+
+WORK = ["training_step", "matmul_256", "matmul_1024", "conv2d_64_64_56", "conv2d_128_128_28"]
+
+
+def torch_work(name, threads):
+    import torch
+    from torch import nn
+    torch.set_num_threads(threads)
+    torch.manual_seed(0)
+    kind, *sizes = name.split("_")
+    if kind == "training":
+        layers, c = [], 1
+        for width in (32, 64):
+            for _ in range(2):
+                layers += [nn.Conv2d(c, width, 3, padding=1), nn.ReLU()]
+                c = width
+            layers.append(nn.MaxPool2d(2))
+        net = nn.Sequential(*layers, nn.Flatten(), nn.Linear(64 * 7 * 7, 10)).train()
+        x, y = torch.randn(64, 1, 28, 28), torch.randint(0, 10, (64,))
+        optimizer, loss_of = torch.optim.SGD(net.parameters(), lr=0.01), nn.CrossEntropyLoss()
+
+        def step():
+            optimizer.zero_grad(set_to_none=True)
+            loss = loss_of(net(x), y)
+            loss.backward()
+            optimizer.step()
+            return loss.item()
+        return step
+    torch.set_grad_enabled(False)
+    if kind == "matmul":
+        n = int(sizes[0])
+        a, b = torch.randn(n, n), torch.randn(n, n)
+        return lambda: torch.matmul(a, b)
+    ci, co, size = map(int, sizes)
+    layer, x = nn.Conv2d(ci, co, 3, padding=1), torch.randn(1, ci, size, size)
+    return lambda: layer(x)
+
+
+def ort_work(name, threads):
+    import numpy as np
+    import onnxruntime as ort
+    from onnx import TensorProto, helper, numpy_helper
+    kind, *sizes = name.split("_")
+    if kind == "training":
+        raise NotImplementedError("ONNX Runtime's wheel does not train")
+    rng = np.random.default_rng(0)
+    if kind == "matmul":
+        n = int(sizes[0])
+        shapes, weights = {"x": [n, n], "b": [n, n]}, {}
+        node = helper.make_node("MatMul", ["x", "b"], ["y"])
+    else:
+        ci, co, size = map(int, sizes)
+        shapes = {"x": [1, ci, size, size]}
+        weights = {"w": rng.standard_normal((co, ci, 3, 3), np.float32), "c": rng.standard_normal(co, np.float32)}
+        node = helper.make_node("Conv", ["x", "w", "c"], ["y"], pads=[1, 1, 1, 1])
+    graph = helper.make_graph(
+        [node], "g", [helper.make_tensor_value_info(k, TensorProto.FLOAT, s) for k, s in shapes.items()],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        [numpy_helper.from_array(v, k) for k, v in weights.items()])
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    session = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    feed = {k: rng.standard_normal(s, np.float32) for k, s in shapes.items()}
+    return lambda: session.run(None, feed)
+
+
+PEERS = {"torch": torch_work, "onnxruntime": ort_work}
+
+
+def serve(peer, name, threads):
+    work = PEERS[peer](name, threads)
+    for _ in range(3):
+        work()
+    print('"ready"', flush=True)
+    for line in sys.stdin:
+        times, until = [], time.perf_counter() + float(line)
+        while not times or time.perf_counter() < until:
+            begin = time.perf_counter()
+            work()
+            times.append((time.perf_counter() - begin) * 1e3)
+        print(json.dumps(times), flush=True)
+
+
+class Worker:
+    def __init__(self, name, command):
+        self.name, self.times = name, []
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True)
+        self.alive = self.process.stdout.readline().strip() == '"ready"'
+        if not self.alive:
+            error = self.process.stderr.read().strip().splitlines()
+            self.why = error[-1] if error else "it ended without a word"
+
+    def burst(self, seconds):
+        self.process.stdin.write(f"{seconds}\n")
+        self.process.stdin.flush()
+        self.times += json.loads(self.process.stdout.readline())
+
+    def stop(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def compare(worker, name, threads, rounds, seconds):
+    workers = [Worker("saltern", [worker, name, str(threads)])]
+    workers += [Worker(p, [sys.executable, __file__, "--serve", p, name, str(threads)]) for p in PEERS]
+    row = {"work": name, "threads": threads}
+    for w in workers:
+        if not w.alive:
+            row[w.name] = {"left_out": w.why}
+    workers = [w for w in workers if w.alive]
+    for _ in range(rounds):
+        for w in workers:
+            w.burst(seconds)
+    for w in workers:
+        row[w.name] = {"min_ms": min(w.times), "median_ms": statistics.median(w.times)}
+        w.stop()
+    own = row["saltern"]
+    for peer in PEERS:
+        if "min_ms" in row[peer] and "min_ms" in own:
+            row[peer]["ratio_min"] = row[peer]["min_ms"] / own["min_ms"]
+            row[peer]["ratio_median"] = row[peer]["median_ms"] / own["median_ms"]
+    return row
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("worker", nargs="?", help="the program peer_worker")
+    parser.add_argument("--work", nargs="+", default=WORK)
+    parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
+    parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--seconds", type=float, default=0.5, help="of one burst")
+    parser.add_argument("--json", action="store_true", help="one JSON line a row")
+    parser.add_argument("--serve", nargs=3, metavar=("PEER", "WORK", "THREADS"), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.serve:
+        return serve(options.serve[0], options.serve[1], int(options.serve[2]))
+    if not options.worker:
+        parser.error("where is peer_worker?")
+    if not options.json:
+        print(f"{'work':20} threads  saltern ms   " + "   ".join(f"{p + ' / saltern':>24}" for p in PEERS))
+    for threads in options.threads:
+        for name in options.work:
+            row = compare(options.worker, name, threads, options.rounds, options.seconds)
+            if options.json:
+                print(json.dumps(row), flush=True)
+                continue
+            if "min_ms" not in row["saltern"]:
+                sys.exit(f"{name}: {row['saltern']['left_out']}")
+            peers = "   ".join(
+                f"{row[p]['ratio_min']:7.2f} (median {row[p]['ratio_median']:5.2f})" if "ratio_min" in row[p]
+                else f"{'—':>24}" for p in PEERS)
+            print(f"{name:20} {threads:7}  {row['saltern']['min_ms']:10.3f}   {peers}", flush=True)
+    if not options.json:
+        print("\nA ratio above 1: the peer takes longer than Saltern. Best of all runs, and median.")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
