@@ -3,6 +3,7 @@
 #include <map>
 #include <mutex>
 
+#include "runtime/memory.h"
 #include "runtime/thread_pool.h"
 
 // The library's own kernels, a row for each line of generators/kernels.cmake.
@@ -35,6 +36,7 @@ Registry &registry() {
 #include "kernel_rows.inc"
 #undef SALTERN_KERNEL
     halide_set_error_handler(remember_error);
+    install_scratch_memory();
     install_thread_pool();
     return made;
   }();

@@ -1,5 +1,7 @@
 #include "runtime/memory.h"
 
+#include <HalideRuntime.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <list>
@@ -13,7 +15,7 @@ namespace saltern {
 
 namespace {
 
-constexpr size_t alignment = 64;
+constexpr size_t alignment = 128;  // what Halide wants of its scratch memory; vectors want 64
 constexpr size_t smallest_kept = size_t{64} << 10;
 constexpr size_t huge_page = size_t{2} << 20;
 
@@ -73,7 +75,7 @@ class Blocks {
     oldest_first_.push_back({p, size});
     by_size_[size].push_back(std::prev(oldest_first_.end()));
     use_.kept += size;
-    shrink_to(keep_blocks ? use_.most_in_use : 0);
+    shrink_to(keep_blocks ? 2 * use_.most_in_use - use_.in_use : 0);
   }
 
   void release() {
@@ -116,7 +118,36 @@ Blocks &blocks() {
   return *b;
 }
 
+// Scratch memory has its size, which freeing needs, in front of it.
+void *take_scratch(void *, size_t bytes) {
+  const size_t wanted = round_up(bytes + alignment, alignment);
+  const bool large = wanted >= smallest_kept;
+  const size_t size = large ? block_size(wanted) : wanted;
+  try {
+    void *p = large ? blocks().take(size) : aligned(size);
+    *static_cast<size_t *>(p) = size;
+    return static_cast<char *>(p) + alignment;
+  } catch (const Error &) {
+    return nullptr;  // the kernel reports it
+  }
+}
+
+void give_back_scratch(void *, void *scratch) {
+  if (!scratch) return;
+  void *p = static_cast<char *>(scratch) - alignment;
+  const size_t size = *static_cast<size_t *>(p);
+  if (size >= smallest_kept)
+    blocks().give_back(p, size);
+  else
+    std::free(p);
+}
+
 }  // namespace
+
+void install_scratch_memory() {
+  halide_set_custom_malloc(take_scratch);
+  halide_set_custom_free(give_back_scratch);
+}
 
 std::shared_ptr<void> allocate(size_t bytes) {
   if (bytes < smallest_kept) return {aligned(round_up(std::max<size_t>(bytes, 1), alignment)), std::free};

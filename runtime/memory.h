@@ -1,7 +1,8 @@
 #pragma once
-// Memory of tensors: aligned to 64 bytes, its contents undefined. Freed blocks of 64 KiB and more are kept for reuse,
+// Memory of tensors: aligned to 128 bytes, its contents undefined. Freed blocks of 64 KiB and more are kept for reuse,
 // because the page faults of fresh memory cost as much as the kernels that fill it (a training step asks for the same
-// sizes again and again). What is kept never exceeds the most that was in use at one time.
+// sizes again and again). What is in use and kept together never exceeds twice the most that was in use at
+// one time (once that much was too little: blocks of one size do not serve another, and every step faulted again).
 
 #include <cstddef>
 #include <memory>
@@ -15,6 +16,9 @@ struct MemoryUse {
 };
 // Of the blocks of 64 KiB and more.
 MemoryUse memory_use();
+
+// Makes kernels take their scratch memory here too; the kernel registry calls it.
+void install_scratch_memory();
 
 // Gives kept blocks back to the system.
 void release_kept_memory();
