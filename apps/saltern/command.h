@@ -40,6 +40,7 @@ void define_info(CLI::App &app, Action &chosen);
 void define_targets(CLI::App &app, Action &chosen);
 void define_bench(CLI::App &app, Action &chosen);
 void define_tune(CLI::App &app, Action &chosen);
+void define_compile(CLI::App &app, Action &chosen);
 // What `tune` runs in child processes.
 void define_measure_candidate(CLI::App &app, Action &chosen);
 

@@ -15,6 +15,7 @@ const Command commands[] = {
     {"targets", "What kernels can be compiled for", define_targets},
     {"bench", "Time a kernel and say how near it comes to this core's peak", define_bench},
     {"tune", "Search a kernel's schedule for one shape and keep the best", define_tune},
+    {"compile", "Make a static library with a C header of a model", define_compile},
     {"measure-candidate", "Time one candidate schedule", define_measure_candidate, true},
 };
 

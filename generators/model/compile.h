@@ -1,0 +1,34 @@
+#pragma once
+// The model compiler: a graph becomes a static library and a C99 header,
+//
+//   cc main.c FOLDER/libNAME.a -lm -lpthread -ldl
+//
+// with nothing of Saltern, Halide or LLVM beside them. The same graph and options give the same bytes. Nothing here
+// needs the Halide compiler's headers; all errors are saltern::Error.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "runtime/graph/graph.h"
+
+namespace saltern::generators {
+
+struct CompileOptions {
+  std::string name;                  // a C identifier; all symbols and the files begin with it
+  std::string folder;                // made if need be
+  std::vector<std::string> targets;  // names of CPU targets, or none for all; the CPU is asked at run time
+  int jobs = 0;                      // processes that compile at the same time; 0: as many as there are cores
+  std::function<void(int done, int all)> progress;
+};
+
+struct CompiledModel {
+  std::string header, library;  // paths
+  int64_t code_bytes, weights_bytes, workspace_bytes;
+  int steps, kernels;
+};
+
+CompiledModel compile_model(const Graph &graph, const CompileOptions &options);
+
+}  // namespace saltern::generators

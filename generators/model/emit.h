@@ -1,0 +1,46 @@
+#pragma once
+// The kernel of a group of nodes: how it is built for a target, and what it is called with.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "generators/kernel.h"
+#include "generators/model/grouping.h"
+
+namespace saltern::generators {
+
+// One argument, dense, innermost first: a value of the graph, a constant, or (neither) memory that nobody reads after.
+struct EmittedArgument {
+  std::vector<int> extents;
+  std::string value;
+  Tensor constant;
+  Type type = Type::f32;
+};
+
+struct EmittedKernel {
+  std::string key;  // equal for kernels of the same code
+  std::function<Build(const Halide::Target &)> build;
+  std::vector<EmittedArgument> arguments;  // inputs, then outputs
+  // Whether anything can go wrong when it runs. The driver's buffers are right by construction; what is left is memory
+  // that the kernel allocates. Checks are half of a small kernel's code.
+  bool can_fail = true;
+};
+
+// Throws an Error that names the node where its operation cannot be compiled.
+EmittedKernel emit(const Graph &graph, const Group &group);
+
+// Whether a chain of elementwise operations may follow this node in one kernel.
+bool takes_epilogue(const Graph &graph, const Graph::Node &node);
+// Whether this node may stand in such a chain.
+bool is_elementwise(const Graph &graph, const Graph::Node &node);
+
+// A node whose output is its input under another shape, in the same memory.
+bool is_alias(const Graph &graph, const Graph::Node &node);
+
+// How values lie in memory: images (rank 4) with channels innermost, all others row-major.
+inline Layout memory_layout(const Shape &shape) {
+  return shape.size() == 4 ? Layout::channels_last : Layout::row_major;
+}
+
+}  // namespace saltern::generators

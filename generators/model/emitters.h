@@ -1,0 +1,40 @@
+#pragma once
+// The emitters behind emit.h: one for each way that a kernel of a compiled model comes about.
+
+#include "algorithms/window.h"
+#include "generators/model/emit.h"
+
+namespace saltern::generators {
+
+// A contraction with packed weights and an epilogue: conv2d of one group and dense, of constant weights.
+EmittedKernel emit_contraction(const Graph &graph, const Group &group);
+// A chain of elementwise operations, with broadcasting.
+EmittedKernel emit_elementwise(const Graph &graph, const Group &group);
+EmittedKernel emit_max_pool(const Graph &graph, const Group &group);
+// A kernel of the library with exact extents and scalars.
+EmittedKernel emit_library(const Graph &graph, const Group &group);
+// The same elements in another order of memory: a reshape of images.
+EmittedKernel emit_reshape(const Graph &graph, const Group &group);
+
+bool has_packed_form(const Graph &graph, const Graph::Node &node);
+bool has_library_form(const Graph::Node &node);
+
+// Which public dimension each dimension of memory is, innermost first.
+std::vector<int> memory_order(int rank);
+std::vector<int> memory_extents(const Shape &shape);
+
+// What the elementwise nodes of a group make of `value`; read(name) is another operand at the same element.
+Halide::Expr apply_elementwise(const std::vector<Graph::Node> &nodes, size_t first, Halide::Expr value,
+                               const std::string &value_name,
+                               const std::function<Halide::Expr(const std::string &)> &read);
+// The operands that the elementwise nodes read beside the chain, each once, in order; and their operations as a text.
+std::vector<std::string> other_operands(const std::vector<Graph::Node> &nodes, size_t first,
+                                        const std::string &value_name);
+std::string epilogue_key(const std::vector<Graph::Node> &nodes, size_t first, const std::string &value_name);
+
+algorithms::Sliding2d expressions(const Sliding2d<int> &s);
+
+// A value or constant as an argument with the given extents.
+EmittedArgument argument(const Graph &graph, const std::string &value, std::vector<int> extents);
+
+}  // namespace saltern::generators

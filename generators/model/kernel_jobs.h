@@ -1,0 +1,23 @@
+#pragma once
+// Kernels compiled into objects in child processes: in parallel, and each from the same fresh state of the Halide
+// compiler, so that the same kernel always gives the same bytes.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "generators/model/emit.h"
+
+namespace saltern::generators {
+
+// Runs each job in a process of its own, `at_once` at a time. A job that throws makes this throw the same message,
+// after all have ended.
+void run_in_processes(const std::vector<std::function<void()>> &jobs, int at_once,
+                      const std::function<void(int done, int all)> &progress);
+
+// FOLDER/SYMBOL*.o: the kernel for every target (best first, named), and the choice between them by CPU feature.
+void compile_kernel(const EmittedKernel &kernel, const std::string &symbol, const std::vector<CpuTarget> &targets,
+                    const std::string &folder);
+void compile_halide_runtime(const std::string &object);
+
+}  // namespace saltern::generators

@@ -1,0 +1,16 @@
+#pragma once
+// From a graph to kernels and a plan that calls them: grouping, emission, equal kernels once, memory.
+
+#include "generators/model/emit.h"
+#include "generators/model/plan.h"
+
+namespace saltern::generators {
+
+struct Lowered {
+  Plan plan;
+  std::vector<EmittedKernel> kernels;  // numbered as the plan's steps say
+};
+
+Lowered lower(const Graph &graph);
+
+}  // namespace saltern::generators

@@ -1,0 +1,25 @@
+#pragma once
+// Passes: functions from a graph to a graph that computes the same, in a form that compiles better. They use ordinary
+// operations only, so that the executor can run a graph before and after each.
+
+#include "runtime/graph/graph.h"
+
+namespace saltern::generators {
+
+// Without operations that do nothing in inference: dropout, identity, a reshape to the same shape.
+[[nodiscard]] Graph without_identities(Graph graph);
+
+// Batch norm after a convolution or dense layer of constant weights goes into these weights.
+[[nodiscard]] Graph with_folded_batch_norm(Graph graph);
+
+// What is left of batch norm, as one multiplication and one addition for each channel.
+[[nodiscard]] Graph with_batch_norm_as_arithmetic(Graph graph);
+
+// A dense layer that reads a flattened image becomes a convolution whose window is the whole image: the image stays as
+// it lies in memory, and its weights are packed in that order.
+[[nodiscard]] Graph with_dense_on_images(Graph graph);
+
+// All of them, in order.
+[[nodiscard]] Graph prepared_for_inference(Graph graph);
+
+}  // namespace saltern::generators

@@ -1,0 +1,115 @@
+#pragma once
+// Convolution with known extents whose weights were packed beforehand:
+//   y(co, block, x, y, n) reduces w(ci, kx, ky, co, block), stored co innermost, times the image over ci, kx and ky.
+//
+// A register tile of tile_blocks panels x tile_width pixels of a row stays in registers across the whole reduction.
+// Strips of rows run in parallel; each first copies its part of the image with the zeros around it, if there are any.
+
+#include <algorithm>
+#include <vector>
+
+#include "schedules/machine.h"
+
+namespace saltern::schedules {
+
+struct PackedConvolutionShape {
+  int panel, blocks, width, height;  // of the result
+  double flops;
+  int padded_row_bytes;  // of one row of the image with the zeros around it; 0 where there are none
+  int stride, window;    // rows of the image from one row of the result to the next, and those that one row needs
+};
+
+// A strip's copy of the image lives on the stack, which a program's threads may have little of.
+constexpr int most_stack_bytes = 256 * 1024;
+
+inline int padded_bytes(const PackedConvolutionShape &s, int strip) {
+  return ((strip - 1) * s.stride + s.window) * s.padded_row_bytes;
+}
+
+inline bool strip_is_on_heap(const PackedConvolutionShape &s) { return padded_bytes(s, 1) > most_stack_bytes; }
+
+struct PackedConvolutionKnobs {
+  int tile_blocks;  // panels in the register tile; divides the number of panels
+  int tile_width;   // pixels in the register tile
+  int strip;        // rows that one task computes
+
+  // The tile that wastes least of a row while its accumulators, one row of loads and one broadcast fit the registers.
+  static PackedConvolutionKnobs fitting(const Machine &m, const PackedConvolutionShape &s) {
+    const int vectors = std::max(1, s.panel / m.float_lanes());
+    const int accumulators = m.vector_registers >= 32 ? 28 : 12;
+    PackedConvolutionKnobs best = {1, 1, s.height};
+    double best_cost = 1e30;
+    for (int blocks_in_tile = 1; blocks_in_tile <= 4; ++blocks_in_tile)
+      for (int rows = 1; rows <= std::min(s.width, 28); ++rows) {
+        const int columns = blocks_in_tile * vectors;
+        if (s.blocks % blocks_in_tile != 0 || columns * rows > accumulators) continue;
+        // Two multiply-adds or two loads a cycle; fewer than eight accumulators wait for their own results.
+        const double cycles = std::max({columns * rows / 2.0, (columns + rows) / 2.0, 4.0});
+        const double tiles = static_cast<double>(s.blocks / blocks_in_tile) * ((s.width + rows - 1) / rows);
+        const double cost = cycles * tiles + 0.05 * (columns + rows) * tiles;
+        if (cost < best_cost) {
+          best_cost = cost;
+          best = {blocks_in_tile, rows, s.height};
+        }
+      }
+    const int tasks = static_cast<int>(std::clamp(s.flops / 1e6, 1.0, 8.0));
+    best.strip = (s.height + tasks - 1) / tasks;
+    while (best.strip > 1 && padded_bytes(s, best.strip) > most_stack_bytes) --best.strip;
+    return best;
+  }
+};
+
+struct PackedConvolution {
+  Halide::Func out;  // y or a pure function of it, over (co, block, x, y, n), or (c, x, y, n) with c = co + panel block
+  Halide::Func y;    // the accumulator
+  Halide::Func padded;  // the image with zeros around, over (c, x, y, n); undefined where there are none
+  int channels_in;
+};
+
+inline void packed_convolution(PackedConvolution p, const PackedConvolutionShape &shape, const Machine &m,
+                               const PackedConvolutionKnobs &knobs) {
+  using Halide::TailStrategy;
+  using Halide::Var;
+  const int lanes = std::min(shape.panel, m.float_lanes());
+  Halide::Func out = p.out;
+  Var co("co_in"), block("block"), tile_block("tile_block"), px("px"), tile_x("tile_x"), row("row"), strip("strip");
+  const std::vector<Var> o = out.args();
+  const bool whole_panels = o.size() == 5;
+  const Var x = o[o.size() - 3], y = o[o.size() - 2], n = o[o.size() - 1];
+  if (whole_panels)
+    out.split(o[1], tile_block, block, knobs.tile_blocks, TailStrategy::RoundUp);
+  else
+    out.split(o[0], block, co, shape.panel, TailStrategy::GuardWithIf)
+        .split(block, tile_block, block, knobs.tile_blocks, TailStrategy::RoundUp);
+  const Var lane = whole_panels ? o[0] : co;
+  out.split(x, tile_x, px, knobs.tile_width, TailStrategy::ShiftInwards)
+      .split(y, strip, row, knobs.strip, TailStrategy::ShiftInwards)
+      .reorder({lane, block, px, tile_x, row, tile_block, strip, n})
+      .vectorize(lane, lanes)
+      .unroll(lane)
+      .unroll(block)
+      .unroll(px)
+      .parallel(strip);
+
+  const std::vector<Var> a = p.y.args();
+  const std::vector<Halide::RVar> r = p.y.rvars(0);
+  p.y.compute_at(out, tile_x).bound_extent(a[0], shape.panel).bound_extent(a[1], knobs.tile_blocks);
+  p.y.bound_extent(a[2], knobs.tile_width);
+  p.y.vectorize(a[0], lanes).unroll(a[0]).unroll(a[1]).unroll(a[2]);
+  p.y.update()
+      .reorder({a[0], a[1], a[2], r[0], r[1], r[2], a[3], a[4]})
+      .vectorize(a[0], lanes)
+      .unroll(a[0])
+      .unroll(a[1])
+      .unroll(a[2]);
+  if (p.channels_in < 4) p.y.update().unroll(r[0]).unroll(r[1]);
+
+  if (p.padded.defined()) {
+    const std::vector<Var> q = p.padded.args();
+    const Var along = p.channels_in < m.float_lanes() ? q[1] : q[0];
+    p.padded.compute_at(out, strip).vectorize(along, m.float_lanes(), TailStrategy::GuardWithIf);
+    if (!strip_is_on_heap(shape)) p.padded.store_in(Halide::MemoryType::Stack);
+  }
+}
+
+}  // namespace saltern::schedules
