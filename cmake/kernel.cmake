@@ -16,8 +16,8 @@ endfunction()
 # The objects of one kernel, into the variable OUT.
 function(saltern_kernel_objects NAME FILE OUT)
   set(base ${SALTERN_KERNEL_DIRECTORY}/saltern_${NAME})
-  set(objects ${base}_wrapper.o ${base}-avx512.o ${base}-avx2.o ${base}-sse41.o)
-  add_custom_command(OUTPUT ${objects} ${base}.h
+  set(objects ${base}_avx512.o ${base}_avx2.o ${base}_sse41.o)
+  add_custom_command(OUTPUT ${objects}
     COMMAND generate_${FILE} ${NAME} ${SALTERN_KERNEL_DIRECTORY} ${SALTERN_TUNING_DATABASE}
     DEPENDS generate_${FILE} ${SALTERN_TUNING_DATABASE} COMMENT "Kernel ${NAME}" VERBATIM)
   set_source_files_properties(${objects} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)

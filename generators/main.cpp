@@ -1,7 +1,7 @@
-// Compiles one declared kernel for every CPU target: objects that dispatch by CPU feature at run time, and a C header.
+// Compiles one declared kernel for every CPU target, each with a schedule of its own; the registry chooses by CPU.
 //
-//   generate_FILE KERNEL DIRECTORY [DATABASE]   writes DIRECTORY/saltern_KERNEL*.o and saltern_KERNEL.h, with the best
-//                                               knobs that the tuning database has for the kernel's first timing
+//   generate_FILE KERNEL DIRECTORY [DATABASE]   writes DIRECTORY/saltern_KERNEL_TARGET.o, with the best knobs that the
+//                                               tuning database has for the kernel's first timing
 //   generate_FILE --runtime OBJECT              writes Halide's run-time support
 
 #include <cstdio>
@@ -18,29 +18,20 @@ using namespace saltern;
 using namespace saltern::generators;
 
 // None without a database.
-Knobs tuned_knobs(const Kernel &kernel, const Halide::Target &target, const std::string &database) {
+Knobs tuned_knobs(const Kernel &kernel, const CpuTarget &target, const std::string &database) {
   if (database.empty() || !kernel.typical()) return {};
-  for (const CpuTarget &t : cpu_targets())
-    if (Halide::Target(t.halide + "-no_runtime") == target)
-      if (const auto best = autoscheduler::Database(database).best(kernel.name, *kernel.typical(), t.name))
-        return best->knobs;
-  return {};
+  const auto best = autoscheduler::Database(database).best(kernel.name, *kernel.typical(), target.name);
+  return best ? best->knobs : Knobs{};
 }
 
 void compile(const Kernel &kernel, const std::string &directory, const std::string &database) {
-  std::vector<Halide::Target> targets;
-  std::vector<std::string> suffixes;
   for (const CpuTarget &t : cpu_targets()) {
-    targets.emplace_back(t.halide + "-no_runtime");
-    suffixes.push_back(t.name);
+    const Halide::Target target(t.halide + "-no_runtime");
+    const std::string symbol = "saltern_" + kernel.name + "_" + t.name;
+    const Build b = kernel.build(target, Build::Schedule::own, std::nullopt, tuned_knobs(kernel, t, database));
+    b.pipeline().compile_to({{Halide::OutputFileType::object, directory + "/" + symbol + ".o"}}, b.arguments(), symbol,
+                            target);
   }
-  const std::string symbol = "saltern_" + kernel.name, path = directory + "/" + symbol;
-  Halide::compile_multitarget(
-      symbol, {{Halide::OutputFileType::object, path + ".o"}, {Halide::OutputFileType::c_header, path + ".h"}}, targets,
-      suffixes, [&](const std::string &name, const Halide::Target &target) {
-        Build b = kernel.build(target, Build::Schedule::own, std::nullopt, tuned_knobs(kernel, target, database));
-        return b.pipeline().compile_to_module(b.arguments(), name, target);
-      });
 }
 
 }  // namespace

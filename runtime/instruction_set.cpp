@@ -23,21 +23,22 @@ constexpr std::array<Row, 3> rows = {{
     {InstructionSet::avx512, "avx512", halide_target_feature_avx512_skylake},
 }};
 
-InstructionSet limit = InstructionSet::avx512;
-
-bool has(const uint64_t *features, halide_target_feature_t f) { return (features[f / 64] >> (f % 64)) & 1; }
-
-int can_use_up_to_limit(int count, const uint64_t *features) {
-  for (const Row &r : rows)
-    if (r.set > limit && has(features, r.feature)) return 0;
-  return halide_default_can_use_target_features(count, features);
-}
-
 bool cpu_has(halide_target_feature_t f) {
   constexpr int words = (halide_target_feature_end + 63) / 64;
   std::array<uint64_t, words> features = {};
   features[f / 64] |= uint64_t{1} << (f % 64);
   return halide_default_can_use_target_features(words, features.data()) != 0;
+}
+
+InstructionSet best() {
+  const std::vector<InstructionSet> sets = available_instruction_sets();
+  if (sets.empty()) fail("this CPU has no SSE4.1, which is the least that kernels are built for");
+  return sets.back();
+}
+
+InstructionSet &in_use() {
+  static InstructionSet set = best();
+  return set;
 }
 
 }  // namespace
@@ -57,11 +58,12 @@ std::vector<InstructionSet> available_instruction_sets() {
   return sets;
 }
 
-LimitInstructionSet::LimitInstructionSet(InstructionSet set) : previous_(limit) {
-  limit = std::min(limit, set);
-  halide_set_custom_can_use_target_features(can_use_up_to_limit);
+InstructionSet instruction_set_in_use() { return in_use(); }
+
+LimitInstructionSet::LimitInstructionSet(InstructionSet set) : previous_(in_use()) {
+  in_use() = std::min(set, previous_);
 }
 
-LimitInstructionSet::~LimitInstructionSet() { limit = previous_; }
+LimitInstructionSet::~LimitInstructionSet() { in_use() = previous_; }
 
 }  // namespace saltern

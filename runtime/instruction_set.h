@@ -8,12 +8,16 @@
 namespace saltern {
 
 enum class InstructionSet { sse41, avx2, avx512 };
+constexpr int instruction_sets = 3;
 
 std::string_view name(InstructionSet set);
 InstructionSet instruction_set(std::string_view name);
 
 // Those that this CPU has, least first.
 std::vector<InstructionSet> available_instruction_sets();
+
+// The one that kernels are called for: the best that this CPU has, or the limit that is set.
+InstructionSet instruction_set_in_use();
 
 // While it lives, kernels use nothing better than `set`. Not for concurrent use.
 class LimitInstructionSet {

@@ -7,9 +7,11 @@
 #include "runtime/thread_pool.h"
 
 // The library's own kernels, a row for each line of generators/kernels.cmake.
-#define SALTERN_KERNEL(name)                    \
-  extern "C" int saltern_##name##_argv(void **); \
-  extern "C" const halide_filter_metadata_t *saltern_##name##_metadata();
+#define SALTERN_KERNEL(name)                            \
+  extern "C" int saltern_##name##_sse41_argv(void **);  \
+  extern "C" int saltern_##name##_avx2_argv(void **);   \
+  extern "C" int saltern_##name##_avx512_argv(void **); \
+  extern "C" const halide_filter_metadata_t *saltern_##name##_sse41_metadata();
 #include "kernel_rows.inc"
 #undef SALTERN_KERNEL
 
@@ -32,7 +34,10 @@ void remember_error(void *, const char *message) {
 Registry &registry() {
   static Registry *r = [] {
     auto *made = new Registry;
-#define SALTERN_KERNEL(name) made->rows[#name] = {#name, saltern_##name##_argv, saltern_##name##_metadata};
+#define SALTERN_KERNEL(name)                                                                                    \
+  made->rows[#name] = {#name,                                                                                   \
+                       {saltern_##name##_sse41_argv, saltern_##name##_avx2_argv, saltern_##name##_avx512_argv}, \
+                       saltern_##name##_sse41_metadata};
 #include "kernel_rows.inc"
 #undef SALTERN_KERNEL
     halide_set_error_handler(remember_error);

@@ -5,19 +5,25 @@
 //
 // A kernel takes its inputs, then its scalars in the order of their declaration, then its outputs.
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "runtime/instruction_set.h"
 #include "runtime/view.h"
 
 namespace saltern {
 
 struct Kernel {
   std::string name;
-  int (*call)(void **arguments);
+  // Its code for each InstructionSet, in that order. (Halide could dispatch by itself, but asks the CPU once and
+  // remembers, so that nothing could hold a kernel to a lesser instruction set.)
+  std::array<int (*)(void **arguments), instruction_sets> variants;
   const halide_filter_metadata_t *(*metadata)();
+
+  int call(void **arguments) const { return variants[static_cast<size_t>(instruction_set_in_use())](arguments); }
 };
 
 using KernelArgument = std::variant<View, int32_t, float, uint32_t>;

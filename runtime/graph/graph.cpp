@@ -36,7 +36,7 @@ void validate_value(const std::string &name, const Graph::Value &v) {
 
 bool is_value_name(const std::string &name) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
-  if (name.empty() || name.size() > 200 || !letter(name[0])) return false;
+  if (name.empty() || name.size() > 200) return false;
   return std::all_of(name.begin(), name.end(), [&](char c) {
     return letter(c) || (c >= '0' && c <= '9') || c == '.' || c == '/' || c == ':' || c == '-';
   });
