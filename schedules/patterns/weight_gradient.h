@@ -51,7 +51,10 @@ inline void weight_gradient(const WeightGradient &of, const Machine &m, const We
   // Sums have output channels innermost, as vectors; the output turns them round once at the end.
   dw.compute_root().reorder_storage(co, ci, kx, ky, g).reorder(co, ci, kx, ky, g);
   dw.vectorize(co, lanes, TailStrategy::GuardWithIf);
-  dw.update().reorder({co, ci, kx, ky, g, strips, r[2]}).vectorize(co, lanes, TailStrategy::GuardWithIf);
+  dw.update()
+      .reorder({co, kx, ky, ci, g, strips, r[2]})
+      .vectorize(co, lanes, TailStrategy::GuardWithIf)
+      .parallel(ci);
 
   const Var c("c"), i("i"), tile_c("tile_c"), tile_i("tile_i");
   part.compute_at(dw, strips)
@@ -74,7 +77,9 @@ inline void weight_gradient(const WeightGradient &of, const Machine &m, const We
   accumulators.update().reorder({co, ci, kx, ky, g, r[0], row}).vectorize(co, lanes).unroll(co).unroll(ci);
 
   for (Halide::Func operand : {of.padded, of.gradient})
-    operand.compute_at(dw, strips).vectorize(operand.args()[0], lanes, TailStrategy::GuardWithIf);
+    operand.compute_at(dw, strips)
+        .vectorize(operand.args()[0], lanes, TailStrategy::GuardWithIf)
+        .parallel(operand.args()[3]);
 }
 
 }  // namespace saltern::schedules
