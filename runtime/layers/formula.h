@@ -42,7 +42,7 @@ class Formula {
               std::vector<Variable> in;
               for (size_t i = 0; i < t.input_count(); ++i) in.push_back(t.input(i));
               in.push_back(dy[0]);
-              return apply(gradient_, in);
+              return saltern::apply(gradient_, in);  // not std::apply
             }) {}
 
   template <typename... Inputs>
