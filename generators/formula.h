@@ -31,7 +31,7 @@ class Formula {
   Formula(const std::string &name, const std::vector<FormulaInput> &inputs, const Compute &formula,
           const std::vector<Call> &checks)
       : forward_(
-            name, [=](Build &k) { k.output("y", formula(declared(k, inputs))); }, checks),
+            name, [=](Build &k) { k.output("y", formula(declared(k, inputs))); }, checks, {}, /*is_formula=*/true),
         gradient_(
             name + "_gradient",
             [=](Build &k) {

@@ -57,9 +57,26 @@ const std::vector<Row> &rows() {
   return table;
 }
 
+// An own layer (runtime/layers/formula.h): a kernel of the operation's name that takes the inputs as they are.
+void formula(const Graph &graph, const Graph::Node &node, Call &call, Arguments &all) {
+  for (const std::string &value : node.inputs) {
+    const Shape &shape = graph.value(value).shape;
+    if (shape.size() > 2)
+      fail("'", value, "' is ", saltern::to_string(shape), "; a formula is compiled for rank 2 at most");
+    add_buffer(graph, value, memory_extents(shape), call, all);
+  }
+  const Build build = find_kernel(node.operation).build(host_target(), Build::Schedule::plain, call);
+  if (build.output_extents().size() != 1 || build.inputs().size() != node.inputs.size())
+    fail("the kernel '", node.operation, "' does not take the node's inputs and give one output");
+  all.push_back(argument(graph, node.outputs[0], build.output_extents()[0]));
+}
+
 const Row *find_row(const std::string &operation) {
   for (const Row &r : rows())
     if (r.operation == operation) return &r;
+  static const Row own_layer = {"", formula};
+  for (const Kernel &k : all_kernels())
+    if (k.name == operation && k.is_formula) return &own_layer;
   return nullptr;
 }
 
