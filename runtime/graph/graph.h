@@ -55,7 +55,7 @@ struct Graph {
 // Throws an Error that names the value or node and what is wrong with it.
 void validate(const Graph &graph);
 
-// What a value may be called: letters, digits and _ . / : - , beginning with a letter or _ , 200 characters at most.
+// What a value may be called: letters, digits and _ . / : - , 200 characters at most (a net names its weights 0.weight).
 bool is_value_name(const std::string &name);
 
 }  // namespace saltern

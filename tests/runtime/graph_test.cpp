@@ -57,7 +57,7 @@ TEST(GraphText, BrokenTextNamesTheLineAndTheFault) {
            {head + "input x f32 [99999999999999999999]\n", "integer of 64 bits"},
            {head + "input x f32 [1] rest\n", "should end here"},
            {head + "input x f32 [1]\ninput x f32 [1]\n", "line 3"},
-           {head + "input 7 f32 [1]\n", "expected a name"},
+           {head + "input * f32 [1]\n", "expected a name"},
            {head + "input x f32 [1]\n", "no output"},
            {head + "input x f32 [1]\noutput z\n", "'z'"},
            {head + "constant w f32 [1]\noutput w\n", "no tensor for the constant 'w'"},
