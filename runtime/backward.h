@@ -7,7 +7,7 @@
 
 namespace saltern {
 
-// Whether the walked steps are kept for another walk; freeing them as they are passed halves the memory of training.
+// Whether the walked steps are kept for another walk; freeing them as they are passed gives their memory back early.
 enum class Tape { free, keep };
 
 // Adds d loss / d leaf to gradient() of every leaf that requires one. The loss has one element.

@@ -1,8 +1,8 @@
 #pragma once
 // Memory of tensors: aligned to 128 bytes, its contents undefined. Freed blocks of 64 KiB and more are kept for reuse,
-// because the page faults of fresh memory cost as much as the kernels that fill it (a training step asks for the same
-// sizes again and again). What is in use and kept together never exceeds twice the most that was in use at
-// one time (once that much was too little: blocks of one size do not serve another, and every step faulted again).
+// because a training step asks for the same sizes again and again (page faults over 60 steps of the demo's net: 17140
+// instead of 250138; the time did not change measurably). What is in use and kept together never exceeds twice the most
+// that was in use at one time (once that much was too little: blocks of one size do not serve another).
 
 #include <cstddef>
 #include <memory>
