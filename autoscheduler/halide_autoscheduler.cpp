@@ -1,5 +1,7 @@
 #include "autoscheduler/halide_autoscheduler.h"
 
+#include <dlfcn.h>
+
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -34,10 +36,17 @@ const Row &row_of(const std::string &name) {
   fail("there is no autoscheduler '", name, "' (SALTERN_AUTOSCHEDULER); expected one of: ", known);
 }
 
+// Plugins lie beside the Halide library, wherever this program found that.
+std::string plugin_folder() {
+  Dl_info facts;
+  if (!dladdr(reinterpret_cast<const void *>(&Halide::load_plugin), &facts)) fail("cannot find the Halide library");
+  return std::filesystem::path(facts.dli_fname).parent_path().string();
+}
+
 void load(const Row &row) {
   static std::set<std::string> loaded;
   if (!loaded.insert(row.name).second) return;
-  const std::string path = std::string(SALTERN_HALIDE_PLUGINS) + "/libautoschedule_" + row.plugin + ".so";
+  const std::string path = plugin_folder() + "/libautoschedule_" + row.plugin + ".so";
   if (!std::filesystem::exists(path))
     fail("autoscheduler ", row.name, ": there is no ", path, "; it is part of the Halide package");
   Halide::load_plugin(path);

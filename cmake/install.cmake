@@ -1,5 +1,6 @@
 # `cmake --install build/release --prefix DIR`: the program, the run world as a library with its headers, a CMake package
-# (find_package(Saltern), target Saltern::runtime) and a pkg-config file.
+# (find_package(Saltern): Saltern::runtime, Saltern::saltern, saltern_add_model) and a pkg-config file. What is
+# installed can be moved, and needs neither the build tree nor the venv: the program's Halide comes with it.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -11,11 +12,22 @@ install(FILES dsl/types.h dsl/shapes.h DESTINATION ${saltern_include}/dsl)
 install(FILES ${halide_package}/include/HalideRuntime.h ${halide_package}/include/HalideBuffer.h
   DESTINATION ${saltern_include})
 
+# Only the program needs the Halide compiler, and its autoschedulers beside it.
+set(saltern_private ${CMAKE_INSTALL_LIBDIR}/saltern)
+install(PROGRAMS ${halide_package}/lib64/libHalide.so ${halide_package}/lib64/libautoschedule_mullapudi2016.so
+  ${halide_package}/lib64/libautoschedule_adams2019.so DESTINATION ${saltern_private})
+file(GLOB halide_license ${halide_package}-*.dist-info/licenses/LICENSE.txt)
+install(FILES ${halide_license} DESTINATION ${saltern_private} RENAME Halide-LICENSE.txt)
+file(RELATIVE_PATH to_private /${CMAKE_INSTALL_BINDIR} /${saltern_private})
+set_target_properties(saltern PROPERTIES INSTALL_RPATH "$ORIGIN/${to_private}")
+
 set(saltern_package ${CMAKE_INSTALL_LIBDIR}/cmake/Saltern)
 configure_package_config_file(cmake/SalternConfig.cmake.in ${CMAKE_BINARY_DIR}/SalternConfig.cmake
-  INSTALL_DESTINATION ${saltern_package} PATH_VARS CMAKE_INSTALL_LIBDIR saltern_include)
+  INSTALL_DESTINATION ${saltern_package} PATH_VARS CMAKE_INSTALL_BINDIR CMAKE_INSTALL_LIBDIR saltern_include)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/SalternConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${CMAKE_BINARY_DIR}/SalternConfig.cmake ${CMAKE_BINARY_DIR}/SalternConfigVersion.cmake
+install(FILES ${CMAKE_BINARY_DIR}/SalternConfig.cmake ${CMAKE_BINARY_DIR}/SalternConfigVersion.cmake cmake/model.cmake
   DESTINATION ${saltern_package})
+# Where the prefix is, seen from the pkg-config file: --prefix may be given after the build.
+file(RELATIVE_PATH saltern_up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/saltern.pc.in ${CMAKE_BINARY_DIR}/saltern.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/saltern.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

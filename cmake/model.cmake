@@ -12,14 +12,9 @@ function(saltern_add_model TARGET)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${TARGET}_model)
   set(library ${folder}/lib${arg_NAME}.a)
   list(TRANSFORM arg_CPU PREPEND "--target=" OUTPUT_VARIABLE cpu_options)
-  if(TARGET Saltern::saltern)
-    set(program Saltern::saltern)
-  else()
-    set(program saltern)
-  endif()
   add_custom_command(OUTPUT ${library} ${folder}/${arg_NAME}.h
-    COMMAND ${program} compile ${model} -o ${folder} --name ${arg_NAME} ${cpu_options}
-    DEPENDS ${model} ${program} COMMENT "Model ${arg_NAME}" VERBATIM)
+    COMMAND Saltern::saltern compile ${model} -o ${folder} --name ${arg_NAME} ${cpu_options}
+    DEPENDS ${model} $<TARGET_FILE:Saltern::saltern> COMMENT "Model ${arg_NAME}" VERBATIM)
   add_custom_target(${TARGET}_files DEPENDS ${library})
   find_package(Threads REQUIRED)
   add_library(${TARGET} INTERFACE)

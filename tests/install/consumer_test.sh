@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# What `cmake --install` installs is enough for others: by find_package, by pkg-config and by saltern_add_model, and
+# after it was moved.
+#   consumer_test.sh CMAKE NINJA BUILD_TREE WORK_FOLDER
+set -euo pipefail
+cmake=$1 ninja=$2 build=$3 work=$4
+consumer=$(cd "$(dirname "$0")/consumer" && pwd)
+# x = (1, 1, 2), w = (1 2 3; 4 5 6), b = (0.5, -100): relu(w x + b)
+expected="9.5 0"
+
+expect() { # WHO WHAT
+  [ "$2" = "$expected" ] || {
+    echo "$1 printed '$2'; expected '$expected'" >&2
+    exit 1
+  }
+}
+
+rm -rf "$work"
+mkdir -p "$work"
+trap 'rm -rf "$work"' EXIT
+"$cmake" --install "$build" --prefix "$work/first" >"$work/install.log" || {
+  cat "$work/install.log" >&2
+  exit 1
+}
+mv "$work/first" "$work/moved"
+prefix=$work/moved
+libraries=$(dirname "$(find "$prefix" -name libsaltern_runtime.a)")
+
+if grep -rlI -e "$build" -e "$work/first" "$prefix" --include='*.cmake' --include='*.pc' --include='*.h'; then
+  echo "these installed files name the build tree or the folder they were moved from" >&2
+  exit 1
+fi
+halide=$(ldd "$prefix/bin/saltern" | awk '/libHalide/ { print $3 }')
+case $(realpath "$halide") in
+"$(realpath "$prefix")"/*) ;;
+*)
+  echo "the installed program takes Halide from $halide, not from $prefix" >&2
+  exit 1
+  ;;
+esac
+
+"$cmake" -S "$consumer" -B "$work/consumer" -G Ninja -DCMAKE_MAKE_PROGRAM="$ninja" -DCMAKE_PREFIX_PATH="$prefix" \
+  -DCMAKE_BUILD_TYPE=Release >"$work/configure.log" || {
+  cat "$work/configure.log" >&2
+  exit 1
+}
+"$cmake" --build "$work/consumer" >"$work/build.log" || {
+  cat "$work/build.log" >&2
+  exit 1
+}
+expect "the program built by find_package" "$("$work/consumer/consumer_layers")"
+expect "the model compiled by saltern_add_model" "$("$work/consumer/consumer_model")"
+
+export PKG_CONFIG_PATH=$libraries/pkgconfig
+# Options, not one word.
+# shellcheck disable=SC2046
+c++ "$consumer/layers.cpp" $(pkg-config --cflags --libs saltern) -o "$work/by_pkg_config"
+expect "the program built by pkg-config" "$("$work/by_pkg_config")"
