@@ -27,8 +27,9 @@ std::string name_from(const std::string &path) {
 }
 
 int run(Options o) {
-  const Graph graph = on_input([&] { return load_model(o.model); });
   if (o.compile.name.empty()) o.compile.name = name_from(o.model);
+  on_input([&] { check(o.compile); });
+  const Graph graph = on_input([&] { return load_model(o.model); });
   const generators::CompiledModel made = generators::compile_model(graph, o.compile);
   if (o.json) {
     const nlohmann::ordered_json row = {

@@ -59,8 +59,8 @@ std::vector<std::string> objects_in(const std::string &folder) {
   return names;
 }
 
-void compile_objects(const Lowered &model, const CompileOptions &options, const std::string &folder) {
-  const std::vector<CpuTarget> targets = chosen_targets(options.targets);
+void compile_objects(const Lowered &model, const std::vector<CpuTarget> &targets, const CompileOptions &options,
+                     const std::string &folder) {
   std::vector<std::function<void()>> jobs;
   jobs.emplace_back([&] { compile_halide_runtime(folder + "/" + options.name + "_halide_runtime.o"); });
   for (size_t k = 0; k < model.kernels.size(); ++k)
@@ -72,9 +72,14 @@ void compile_objects(const Lowered &model, const CompileOptions &options, const 
 
 }  // namespace
 
-CompiledModel compile_model(const Graph &graph, const CompileOptions &options) {
+void check(const CompileOptions &options) {
   check_model_name(options.name);
   chosen_targets(options.targets);
+}
+
+CompiledModel compile_model(const Graph &graph, const CompileOptions &options) {
+  check(options);
+  const std::vector<CpuTarget> targets = chosen_targets(options.targets);
   validate(graph);
   const Lowered model = lower(prepared_for_inference(graph));
   const Plan &plan = model.plan;
@@ -86,13 +91,14 @@ CompiledModel compile_model(const Graph &graph, const CompileOptions &options) {
   const TemporaryFolder work;
   const std::string name = options.name, library = "lib" + name + ".a", header = name + ".h";
   write_file(work.file(header), header_text(plan, name));
-  write_file(work.file(name + "_driver.c"), driver_text(plan, name));
+  write_file(work.file(name + "_driver.c"),
+             driver_text(plan, name, {targets.back().name, feature_words(targets.back())}));
   write_file(work.file("weights.bin"), plan.weights.data(), plan.weights.size());
   write_file(work.file(name + "_weights.s"), weights_text(name, "weights.bin"));
   // The tool chain first: where it is missing, that is said before anything takes long.
   run_program({c_compiler(), "-std=gnu99", "-O2", "-fPIC", "-Wall", "-Wextra", "-c", name + "_driver.c"}, work.path());
   run_program({c_compiler(), "-c", name + "_weights.s"}, work.path());
-  compile_objects(model, options, work.path());
+  compile_objects(model, targets, options, work.path());
 
   std::vector<std::string> archive = {archiver(), "rcsD", library};
   for (const std::string &object : objects_in(work.path())) archive.push_back(object);

@@ -29,6 +29,9 @@ struct CompiledModel {
   int steps, kernels;
 };
 
+// Throws unless the name can name a model and all targets are known: what compile_model asks first.
+void check(const CompileOptions &options);
+
 CompiledModel compile_model(const Graph &graph, const CompileOptions &options);
 
 }  // namespace saltern::generators

@@ -10,11 +10,17 @@
 
 namespace saltern::generators {
 
+// What a CPU must have for the kernels: a target's name, and its features as Halide's run-time support numbers them.
+struct CpuNeed {
+  std::string name;
+  std::vector<uint64_t> features;
+};
+
 // Throws unless `name` is a C identifier that can stand before all symbols of a model.
 void check_model_name(const std::string &name);
 
 std::string header_text(const Plan &plan, const std::string &name);
-std::string driver_text(const Plan &plan, const std::string &name);
+std::string driver_text(const Plan &plan, const std::string &name, const CpuNeed &least);
 // Assembler text that takes in the file `weights_file`, which must stand in the assembler's include path.
 std::string weights_text(const std::string &name, const std::string &weights_file);
 

@@ -105,6 +105,14 @@ void compile_kernel(const EmittedKernel &kernel, const std::string &symbol, cons
                               suffixes, module);
 }
 
+std::vector<uint64_t> feature_words(const CpuTarget &target) {
+  const Halide::Target halide(target.halide);
+  std::vector<uint64_t> words((Halide::Target::FeatureEnd + 63) / 64);
+  for (int f = 0; f < Halide::Target::FeatureEnd; ++f)
+    if (halide.has_feature(static_cast<Halide::Target::Feature>(f))) words[f / 64] |= uint64_t{1} << (f % 64);
+  return words;
+}
+
 void compile_halide_runtime(const std::string &object) {
   Halide::compile_standalone_runtime(object, Halide::Target(cpu_targets().back().halide));
 }

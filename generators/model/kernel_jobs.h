@@ -20,4 +20,7 @@ void compile_kernel(const EmittedKernel &kernel, const std::string &symbol, cons
                     const std::string &folder);
 void compile_halide_runtime(const std::string &object);
 
+// The features of a target as Halide's run-time support takes them: one bit each, in words of 64.
+std::vector<uint64_t> feature_words(const CpuTarget &target);
+
 }  // namespace saltern::generators

@@ -21,8 +21,8 @@ Said saltern(const std::string &arguments) {
 }
 
 TEST(CommandLine, EveryCommandHelps) {
-  for (const char *command :
-       {"", "info", "targets", "bench", "bench matmul", "bench conv2d", "tune", "tune matmul", "tune conv2d"}) {
+  for (const char *command : {"", "info", "targets", "bench", "bench matmul", "bench conv2d", "tune", "tune matmul",
+                              "tune conv2d", "compile"}) {
     const Said said = saltern(std::string(command) + " --help");
     EXPECT_EQ(said.code, 0) << command;
     EXPECT_NE(said.out.find("--help"), std::string::npos) << command;
@@ -33,12 +33,15 @@ TEST(CommandLine, BadUsageIsTwoAndNamesTheCulprit) {
   struct Case {
     const char *arguments, *culprit;
   };
-  for (const Case &c : {Case{"", "subcommand"}, Case{"nonsense", "nonsense"}, Case{"bench matmul 0 1 1", "m"},
-                        Case{"bench matmul 2 2", "k"}, Case{"bench matmul 2 2 two", "k"},
-                        Case{"bench matmul 8 8 8 --isa mmx", "mmx"}, Case{"bench matmul 8 8 8 --threads 0", "threads"},
-                        Case{"bench matmul 1000000 1000000 2", "elements"}, Case{"bench conv2d --groups 3", "--groups"},
-                        Case{"bench conv2d --size 2 --kernel 9", "9"}, Case{"info /no/such/file", "/no/such/file"},
-                        Case{"info /dev/null", "/dev/null"}, Case{"targets --nonsense", "--nonsense"}}) {
+  for (const Case &c :
+       {Case{"", "subcommand"}, Case{"nonsense", "nonsense"}, Case{"bench matmul 0 1 1", "m"},
+        Case{"bench matmul 2 2", "k"}, Case{"bench matmul 2 2 two", "k"}, Case{"bench matmul 8 8 8 --isa mmx", "mmx"},
+        Case{"bench matmul 8 8 8 --threads 0", "threads"}, Case{"bench matmul 1000000 1000000 2", "elements"},
+        Case{"bench conv2d --groups 3", "--groups"}, Case{"bench conv2d --size 2 --kernel 9", "9"},
+        Case{"info /no/such/file", "/no/such/file"}, Case{"info /dev/null", "/dev/null"},
+        Case{"compile /no/such/model -o /no/such", "/no/such/model"}, Case{"compile m -o d --target z80", "'z80'"},
+        Case{"compile m -o d --target z80", "avx512, avx2, sse41"}, Case{"compile m -o d --name 1st", "'1st'"},
+        Case{"targets --nonsense", "--nonsense"}}) {
     const Said said = saltern(c.arguments);
     EXPECT_EQ(said.code, 2) << c.arguments;
     EXPECT_NE(said.all.find(c.culprit), std::string::npos) << c.arguments << ": " << said.all;

@@ -4,12 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "generators/model/compile.h"
-#include "generators/model/toolchain.h"
 #include "runtime/instruction_set.h"
-#include "tests/graph_builder.h"
+#include "tests/compiled_program.h"
 #include "tests/scratch_folder.h"
 
 namespace saltern {
@@ -18,7 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 using generators::compile_model;
 using generators::CompiledModel;
-using generators::run_program;
 using generators::TemporaryFolder;
 
 // A program that reads the inputs of a model from the file "in" and writes its outputs to "out"; @ is the name.
@@ -50,44 +47,6 @@ int main(void) {
   return fclose(out);
 }
 )";
-
-std::string for_model(const char *text, const std::string &name) {
-  std::string all = text;
-  for (size_t at = 0; (at = all.find('@', at)) != std::string::npos;) all.replace(at, 1, name);
-  return all;
-}
-
-void write_text(const std::string &path, const std::string &text) { std::ofstream(path) << text; }
-
-std::vector<float> read_floats(const std::string &path) {
-  std::vector<float> all(fs::file_size(path) / sizeof(float));
-  std::ifstream(path, std::ios::binary)
-      .read(reinterpret_cast<char *>(all.data()), static_cast<std::streamsize>(all.size() * sizeof(float)));
-  return all;
-}
-
-std::map<std::string, Tensor> random_inputs(const Graph &graph) {
-  std::map<std::string, Tensor> inputs;
-  for (const std::string &i : graph.inputs) inputs[i] = random_tensor(graph.value(i).shape, 100 + inputs.size());
-  return inputs;
-}
-
-void build_program(const std::string &folder, const std::vector<std::string> &libraries) {
-  std::vector<std::string> command = {"cc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-O1", "main.c", "-o", "main"};
-  command.insert(command.end(), libraries.begin(), libraries.end());
-  for (const char *system : {"-lm", "-lpthread", "-ldl"}) command.emplace_back(system);
-  run_program(command, folder);
-}
-
-std::vector<float> run_compiled(const Graph &graph, const std::map<std::string, Tensor> &inputs,
-                                const TemporaryFolder &folder) {
-  std::ofstream in(folder.file("in"), std::ios::binary);
-  for (const std::string &i : graph.inputs)
-    in.write(static_cast<const char *>(inputs.at(i).raw()), static_cast<std::streamsize>(inputs.at(i).bytes()));
-  in.close();
-  run_program({"./main"}, folder.path());
-  return read_floats(folder.file("out"));
-}
 
 std::vector<double> expected(const Graph &graph, const std::map<std::string, Tensor> &inputs) {
   const NaiveValues values = run_naively(graph, inputs);
