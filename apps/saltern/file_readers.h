@@ -1,5 +1,6 @@
 #pragma once
-// The kinds of file that `saltern info FILE` can tell about: one row each in file_readers.cpp.
+// The kinds of file that `saltern info FILE` can tell about: one row each in file_readers.cpp. A reader reads the whole
+// file, so that what it tells of is known to be good; its errors name the file and the fault.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -8,8 +9,7 @@
 namespace saltern {
 
 struct FileReader {
-  const char *kind;
-  const char *extension;  // with its dot
+  std::vector<std::string> endings;  // of the file's name
   nlohmann::ordered_json (*describe)(const std::string &path);
 };
 

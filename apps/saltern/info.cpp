@@ -1,10 +1,10 @@
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <thread>
 
 #include "apps/saltern/command.h"
 #include "apps/saltern/file_readers.h"
+#include "runtime/cpu_model.h"
 #include "runtime/instruction_set.h"
 #include "runtime/kernels.h"
 #include "runtime/thread_pool.h"
@@ -21,13 +21,6 @@ struct Options {
   bool json = false;
 };
 
-std::string cpu_model() {
-  std::ifstream facts("/proc/cpuinfo");
-  for (std::string line; std::getline(facts, line);)
-    if (line.rfind("model name", 0) == 0) return line.substr(line.find(": ") + 2);
-  return "unknown";
-}
-
 Json about_this_machine() {
   Json sets = Json::array(), names = Json::array();
   for (InstructionSet s : available_instruction_sets()) sets.push_back(name(s));
@@ -42,22 +35,25 @@ bool ends_with(const std::string &text, const std::string &end) {
 
 Json about_file(const std::string &path) {
   std::string known;
-  for (const FileReader &r : file_readers()) {
-    if (ends_with(path, r.extension)) return on_input([&] { return r.describe(path); });
-    known += std::string(known.empty() ? "" : ", ") + r.extension;
-  }
-  throw BadInput(path +
-                 ": no reader for this kind of file; there are readers for: " + (known.empty() ? "none yet" : known));
+  for (const FileReader &r : file_readers())
+    for (const std::string &ending : r.endings) {
+      if (ends_with(path, ending)) return on_input([&] { return r.describe(path); });
+      known += (known.empty() ? "" : ", ") + ending;
+    }
+  throw BadInput(path + ": no reader for this kind of file; there are readers for names that end in: " + known);
 }
 
+std::string word(const Json &v) { return v.is_string() ? v.get<std::string>() : v.dump(); }
+
+// One line a fact; where a fact is a list of things with parts, one line for each of them.
 void print_text(const Json &facts) {
   for (const auto &[key, value] : facts.items()) {
     std::printf("%-17s", (key + ":").c_str());
-    if (!value.is_array()) {
-      std::printf(" %s\n", value.is_string() ? value.get<std::string>().c_str() : value.dump().c_str());
-      continue;
+    if (!value.is_array()) std::printf(" %s", word(value).c_str());
+    for (const Json &v : value.is_array() ? value : Json::array()) {
+      std::printf(v.is_object() ? "\n   " : "");
+      for (const Json &part : v.is_object() ? v : Json::array({v})) std::printf(" %s", word(part).c_str());
     }
-    for (const Json &v : value) std::printf(" %s", v.is_string() ? v.get<std::string>().c_str() : v.dump().c_str());
     std::printf("\n");
   }
 }
@@ -75,7 +71,8 @@ int run(const Options &o) {
 
 void define_info(CLI::App &app, Action &chosen) {
   auto o = std::make_shared<Options>();
-  app.add_option("file", o->file, "A file to tell about, by its extension; without one, this machine")
+  app.add_option("file", o->file,
+                 "A file to tell about: a model, tensors, IDX data or a PNG; without one, this machine")
       ->check(CLI::ExistingFile);
   app.add_flag("--json", o->json, "One line of JSON");
   app.callback([o, &chosen] { chosen = [o] { return run(*o); }; });

@@ -1,6 +1,5 @@
 #include "runtime/graph/model_file.h"
 
-#include "runtime/checkpoint.h"
 #include "runtime/graph/text.h"
 
 namespace saltern {
@@ -19,6 +18,8 @@ void save_model(const std::string &path, const Graph &graph) {
   checkpoint.metadata[graph_key] = to_text(graph);
   save_checkpoint(path, checkpoint);
 }
+
+bool holds_model(const Checkpoint &checkpoint) { return checkpoint.metadata.count(graph_key) > 0; }
 
 Graph load_model(const std::string &path) {
   LoadOptions options;

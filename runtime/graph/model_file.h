@@ -4,12 +4,16 @@
 
 #include <string>
 
+#include "runtime/checkpoint.h"
 #include "runtime/graph/graph.h"
 
 namespace saltern {
 
 // Atomic: until it returns, `path` holds what it held before.
 void save_model(const std::string &path, const Graph &graph);
+
+// Whether a file that was read as tensors is a model.
+bool holds_model(const Checkpoint &checkpoint);
 
 // Throws an Error that names the file and the fault. The result is valid, and its constants are finite.
 Graph load_model(const std::string &path);

@@ -1,0 +1,11 @@
+#pragma once
+// What a net costs: floating-point operations of its dense layers, convolutions and matrix products, a multiplication
+// and an addition each for every weight that meets an element. All else is small beside these and not counted.
+
+#include "runtime/graph/graph.h"
+
+namespace saltern {
+
+double flops(const Graph &graph);
+
+}  // namespace saltern
