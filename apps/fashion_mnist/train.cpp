@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <numeric>
 
 #include "runtime/backward.h"
 #include "runtime/checkpoint.h"
@@ -41,6 +42,7 @@ Checkpoint snapshot(Module &net, const Optimizer &optimizer, const Trained &t, i
   c.tensors["history.loss"] = column(t.history.loss);
   c.tensors["history.epoch_step"] = column(t.history.epoch_step);
   c.tensors["history.test_accuracy"] = column(t.history.test_accuracy);
+  c.tensors["history.unshown"] = column(t.history.unshown);
   c.metadata["step"] = std::to_string(step);
   return c;
 }
@@ -58,7 +60,8 @@ int64_t restore(const std::string &path, Module &net, Optimizer &optimizer, Trai
     net.load_state(of_net);
     optimizer.load_state(of_optimizer);
     t.history = {values(c.tensors.at("history.step")), values(c.tensors.at("history.loss")),
-                 values(c.tensors.at("history.epoch_step")), values(c.tensors.at("history.test_accuracy"))};
+                 values(c.tensors.at("history.epoch_step")), values(c.tensors.at("history.test_accuracy")),
+                 values(c.tensors.at("history.unshown"))};
     return std::stoll(step->second);
   } catch (const std::exception &e) {
     fail(path, ": ", e.what());
@@ -98,8 +101,6 @@ Trained train(Module &net, const FashionMnist &data, const TrainOptions &options
 
   for (int64_t epoch = step / steps_an_epoch; epoch < options.epochs; ++epoch) {
     Progress progress("epoch " + std::to_string(epoch + 1) + "/" + std::to_string(options.epochs), steps_an_epoch);
-    double sum = 0;
-    int64_t summed = 0;
     for (const Batch &batch : Batches(data.train, batches, epoch, step % steps_an_epoch)) {
       optimizer.set_rate(options.rate * (1 - static_cast<double>(step) / static_cast<double>(steps)));
       const Variable loss = cross_entropy(net(batch.images), batch.labels);
@@ -107,19 +108,20 @@ Trained train(Module &net, const FashionMnist &data, const TrainOptions &options
       optimizer.step();
       optimizer.clear_gradients();
       ++step;
-      sum += loss.value().item();
-      ++summed;
+      std::vector<double> &losses = t.history.unshown;
+      losses.push_back(loss.value().item());
       if (step % steps_a_point == 0) {
         t.history.step.push_back(static_cast<double>(step));
-        t.history.loss.push_back(sum / static_cast<double>(summed));
-        sum = 0;
-        summed = 0;
+        t.history.loss.push_back(std::accumulate(losses.begin(), losses.end(), 0.0) /
+                                 static_cast<double>(losses.size()));
+        losses.clear();
       }
       char text[32];
       std::snprintf(text, sizeof text, "loss %.3f",
                     t.history.loss.empty() ? loss.value().item() : t.history.loss.back());
       progress.update(batch.index + 1, text);
-      if (step == options.stop_after_steps) {
+      // The last step of an epoch stops after the test below.
+      if (step == options.stop_after_steps && step % steps_an_epoch != 0) {
         save();
         t.finished = false;
         progress.finish("stopped after " + std::to_string(step) + " steps");
@@ -131,6 +133,10 @@ Trained train(Module &net, const FashionMnist &data, const TrainOptions &options
     t.history.test_accuracy.push_back(t.test_accuracy);
     progress.finish("test accuracy " + percent(t.test_accuracy));
     save();
+    if (step == options.stop_after_steps && step < steps) {
+      t.finished = false;
+      return t;
+    }
   }
   if (!t.history.test_accuracy.empty()) t.test_accuracy = t.history.test_accuracy.back();
   t.seconds = std::chrono::duration<double>(Clock::now() - begin).count();

@@ -22,6 +22,7 @@ struct TrainOptions {
 struct TrainHistory {
   std::vector<double> step, loss;                 // a mean over some steps each
   std::vector<double> epoch_step, test_accuracy;  // after each epoch
+  std::vector<double> unshown;                    // losses of the steps since the last mean
 };
 
 struct Trained {
