@@ -35,14 +35,14 @@ CandidateTime time_in_child(const std::vector<std::string> &program, const Candi
                                             "--seconds", std::to_string(seconds)};
   command.insert(command.end(), options.begin(), options.end());
   const Outcome outcome = run_child(command, timeout);
-  if (!outcome.good) return {0, 0, outcome.why + ": " + outcome.output};
+  if (!outcome.good) return {0, 0, outcome.timed_out, outcome.why + ": " + outcome.output};
   // The result is the last line; whatever else was said comes before it.
   const size_t end = outcome.output.find_last_not_of('\n'), begin = outcome.output.rfind('\n', end);
   const std::string line = outcome.output.substr(begin == std::string::npos ? 0 : begin + 1);
   const nlohmann::json result = nlohmann::json::parse(line, nullptr, false);
   if (!result.is_object() || !result.contains("milliseconds") || !result.contains("share_of_peak"))
-    return {0, 0, "no result: " + line};
-  return {result["milliseconds"], result["share_of_peak"], ""};
+    return {0, 0, false, "no result: " + line};
+  return {result["milliseconds"], result["share_of_peak"], false, ""};
 }
 
 }  // namespace saltern::autoscheduler

@@ -25,6 +25,7 @@ std::string measured_text(const Candidate &candidate, double seconds);
 
 struct CandidateTime {
   double milliseconds = 0, share_of_peak = 0;
+  bool timed_out = false;
   std::string why_failed;  // empty where it did not fail
 };
 

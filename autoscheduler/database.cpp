@@ -13,13 +13,20 @@ namespace saltern::autoscheduler {
 namespace {
 
 constexpr int application = 0x53414c54;  // "SALT": tells our files from other programs' databases
-constexpr int layout = 1;
+constexpr int layout = 2;
 
 const char *const make_table =
     "CREATE TABLE IF NOT EXISTS measurement("
-    "kernel TEXT NOT NULL, call TEXT NOT NULL, target TEXT NOT NULL, knobs TEXT NOT NULL, milliseconds REAL, "
-    "share_of_peak REAL NOT NULL, version TEXT NOT NULL, date TEXT NOT NULL, "
-    "PRIMARY KEY(kernel, call, target, knobs))";
+    "kernel TEXT NOT NULL, call TEXT NOT NULL, target TEXT NOT NULL, cpu TEXT NOT NULL, knobs TEXT NOT NULL, "
+    "milliseconds REAL, share_of_peak REAL NOT NULL, timed_out_after REAL, version TEXT NOT NULL, date TEXT NOT NULL, "
+    "PRIMARY KEY(kernel, call, target, cpu, knobs))";
+
+// Layout 1 did not say on which CPU a time was taken: its times are kept, as those of no known CPU.
+const char *const set_layout_1_aside = "ALTER TABLE measurement RENAME TO layout_1; ";
+const char *const take_layout_1 =
+    "; INSERT INTO measurement SELECT kernel, call, target, '', knobs, milliseconds, share_of_peak, NULL, version, "
+    "date "
+    "FROM layout_1; DROP TABLE layout_1";
 
 [[noreturn]] void broken(const std::string &path, sqlite3 *db) {
   fail("tuning database ", path, ": ", db ? sqlite3_errmsg(db) : "out of memory");
@@ -70,7 +77,7 @@ int pragma(const std::string &path, sqlite3 *db, const std::string &name) {
 
 }  // namespace
 
-Database::Database(const std::string &path) : path_(path) {
+Database::Database(const std::string &path, std::string cpu) : path_(path), cpu_(std::move(cpu)) {
   std::error_code ignored;
   const auto folder = std::filesystem::path(path).parent_path();
   if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
@@ -81,13 +88,19 @@ Database::Database(const std::string &path) : path_(path) {
   sqlite3_busy_timeout(db, 10000);
   const int owner = pragma(path, db, "application_id"), pages = pragma(path, db, "page_count");
   if (owner != application && pages > 0) fail("tuning database ", path, ": this is a database of another program");
-  if (owner == application && pragma(path, db, "user_version") != layout)
-    fail("tuning database ", path, ": made by another version of Saltern; expected layout ", layout);
-  if (owner == application) return;
+  const int found = owner == application ? pragma(path, db, "user_version") : 0;
+  if (found == layout) return;
+  if (found > 1) fail("tuning database ", path, ": of layout ", found, ", made by another version of Saltern");
   execute(path, db, "PRAGMA journal_mode=WAL");
-  execute(path, db,
-          "BEGIN IMMEDIATE; " + std::string(make_table) + "; PRAGMA application_id=" + std::to_string(application) +
-              "; PRAGMA user_version=" + std::to_string(layout) + "; COMMIT");
+  // Another process may be doing the same: the layout is asked again where nobody else can write.
+  execute(path, db, "BEGIN IMMEDIATE");
+  const int now = pragma(path, db, "user_version");
+  if (now != layout)
+    execute(path, db,
+            (now == 1 ? set_layout_1_aside : "") + std::string(make_table) + (now == 1 ? take_layout_1 : "") +
+                "; PRAGMA application_id=" + std::to_string(application) +
+                "; PRAGMA user_version=" + std::to_string(layout));
+  execute(path, db, "COMMIT");
 }
 
 std::optional<Database> Database::existing(const std::string &path) {
@@ -98,34 +111,40 @@ std::optional<Database> Database::existing(const std::string &path) {
 
 void Database::record(const std::string &kernel, const Call &call, const std::string &target, const Result &result) {
   Statement s(path_, handle_.get(),
-              "INSERT OR REPLACE INTO measurement VALUES (?, ?, ?, ?, ?, ?, ?, strftime('%Y-%m-%dT%H:%M:%SZ'))");
-  for (const std::string &v : {kernel, to_text(call), target, to_text(result.knobs)}) s.bind(v);
+              "INSERT OR REPLACE INTO measurement VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, strftime('%Y-%m-%dT%H:%M:%SZ'))");
+  for (const std::string &v : {kernel, to_text(call), target, cpu_, to_text(result.knobs)}) s.bind(v);
   if (result.failed())
     s.bind_nothing();
   else
     s.bind(result.milliseconds);
   s.bind(result.failed() ? 0 : result.share_of_peak);
+  if (result.timed_out_after > 0)
+    s.bind(result.timed_out_after);
+  else
+    s.bind_nothing();
   s.bind(version());
   s.step();
 }
 
 std::optional<Result> Database::one(const std::string &query, const std::vector<std::string> &values) const {
-  Statement s(path_, handle_.get(), "SELECT knobs, milliseconds, share_of_peak FROM measurement WHERE " + query);
+  Statement s(path_, handle_.get(),
+              "SELECT knobs, milliseconds, share_of_peak, timed_out_after FROM measurement WHERE " + query);
   for (const std::string &v : values) s.bind(v);
   if (!s.step()) return std::nullopt;
-  return Result{knobs_from_text(s.text(0)), s.real(1), s.real(2)};
+  return Result{knobs_from_text(s.text(0)), s.real(1), s.real(2), s.real(3)};
 }
 
 std::optional<Result> Database::find(const std::string &kernel, const Call &call, const std::string &target,
                                      const Knobs &knobs) const {
-  return one("kernel = ? AND call = ? AND target = ? AND knobs = ?", {kernel, to_text(call), target, to_text(knobs)});
+  return one("kernel = ? AND call = ? AND target = ? AND cpu = ? AND knobs = ?",
+             {kernel, to_text(call), target, cpu_, to_text(knobs)});
 }
 
 std::optional<Result> Database::best(const std::string &kernel, const Call &call, const std::string &target) const {
   return one(
-      "kernel = ? AND call = ? AND target = ? AND milliseconds IS NOT NULL "
+      "kernel = ? AND call = ? AND target = ? AND cpu = ? AND milliseconds IS NOT NULL "
       "ORDER BY share_of_peak DESC, knobs LIMIT 1",
-      {kernel, to_text(call), target});
+      {kernel, to_text(call), target, cpu_});
 }
 
 std::string default_database_path() {

@@ -2,9 +2,11 @@
 // The tuning database: what every measured candidate cost, in one SQLite file. It is read by builds and runs, and
 // written by the tuner, which resumes from it.
 //
-//   measurement(kernel, call, target, knobs, milliseconds, share_of_peak, version, date)
+//   measurement(kernel, call, target, cpu, knobs, milliseconds, share_of_peak, timed_out_after, version, date)
 //
-// A candidate that failed has no milliseconds and a share of 0. Several processes may use one file at a time.
+// A candidate that failed has no milliseconds and a share of 0; one that timed out has the seconds that it was given,
+// and may be tried again with more. A handle sees the results of one CPU model only: what is best on another says
+// little about this one. Several processes may use one file at a time.
 
 #include <memory>
 #include <optional>
@@ -12,6 +14,7 @@
 #include <vector>
 
 #include "generators/call.h"
+#include "runtime/cpu_model.h"
 
 struct sqlite3;
 
@@ -23,13 +26,14 @@ using generators::Knobs;
 struct Result {
   Knobs knobs;
   double milliseconds = 0, share_of_peak = 0;
+  double timed_out_after = 0;  // the seconds it was given, where they were too few
   bool failed() const { return milliseconds <= 0; }
 };
 
 class Database {
  public:
   // Makes the file and its folder where there are none. A file that is no tuning database is an error that names it.
-  explicit Database(const std::string &path);
+  explicit Database(const std::string &path, std::string cpu = cpu_model());
   // Nothing where there is no such file.
   static std::optional<Database> existing(const std::string &path);
 
@@ -42,7 +46,7 @@ class Database {
  private:
   std::optional<Result> one(const std::string &query, const std::vector<std::string> &values) const;
 
-  std::string path_;
+  std::string path_, cpu_;
   std::shared_ptr<sqlite3> handle_;
 };
 

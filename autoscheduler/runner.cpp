@@ -109,6 +109,7 @@ Outcome run_child(const std::vector<std::string> &command, double timeout) {
     std::ostringstream why;
     why << "timed out after " << timeout << " s";
     outcome.why = why.str();
+    outcome.timed_out = true;
     return outcome;
   }
   outcome.good = WIFEXITED(status) && WEXITSTATUS(status) == 0;

@@ -10,7 +10,8 @@ namespace saltern::autoscheduler {
 struct Outcome {
   bool good = false;   // ended by itself with exit code 0
   std::string output;  // what it wrote, standard output and error mixed; the first megabyte
-  std::string why;     // where it is not good: "timed out after 2 s", "signal 11", "exit code 3"
+  bool timed_out = false;
+  std::string why;  // where it is not good: "timed out after 2 s", "signal 11", "exit code 3"
 };
 
 // `command` is a program's path and its arguments. After `timeout` seconds the child is killed, by its id.

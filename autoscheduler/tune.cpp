@@ -29,13 +29,13 @@ TuneProgress tune(const TuneOptions &o, const std::function<void(const TuneProgr
     const std::optional<Knobs> knobs = search.next();
     if (!knobs) break;
     std::optional<Result> result = database.find(o.kernel, o.call, target, *knobs);
-    if (result) {
+    if (result && !(result->timed_out_after > 0 && result->timed_out_after < o.timeout)) {
       ++p.reused;
     } else {
       const CandidateTime time =
           time_in_child(o.program, {o.kernel, o.call, o.flops, o.set, o.threads, *knobs}, o.measure_seconds, o.timeout);
       if (!time.why_failed.empty()) p.last_failure = time.why_failed;
-      result = Result{*knobs, time.milliseconds, time.share_of_peak};
+      result = Result{*knobs, time.milliseconds, time.share_of_peak, time.timed_out ? o.timeout : 0};
       database.record(o.kernel, o.call, target, *result);
     }
     search.report(*knobs, result->failed() ? 0 : result->share_of_peak);

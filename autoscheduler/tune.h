@@ -1,7 +1,7 @@
 #pragma once
 // Tuning: searches the knobs of one kernel for one call, each candidate in a child process, and keeps what it learns
 // in the database. A candidate that the database knows is not measured again, so an interrupted run goes on where it
-// stopped, and a second equal run does no work.
+// stopped, and a second equal run does no work. One that timed out is tried again when it is given more time.
 
 #include <functional>
 #include <optional>

@@ -63,6 +63,45 @@ TEST(Database, ALaterResultReplacesAnEarlier) {
   EXPECT_EQ(d.find("dense", call, "avx2", {{"rows", 4}})->share_of_peak, 0.8);
 }
 
+TEST(Database, WhatWasFoundOnAnotherCpuIsNotTakenForThisOnes) {
+  const std::string path = fresh("cpus");
+  Database here(path), there(path, "another CPU");
+  there.record("dense", call, "avx2", {{{"rows", 4}}, 1.0, 0.9});
+  EXPECT_FALSE(here.best("dense", call, "avx2"));
+  EXPECT_FALSE(here.find("dense", call, "avx2", {{"rows", 4}}));
+  here.record("dense", call, "avx2", {{{"rows", 4}}, 2.0, 0.5});
+  EXPECT_EQ(here.best("dense", call, "avx2")->share_of_peak, 0.5);
+  EXPECT_EQ(there.best("dense", call, "avx2")->share_of_peak, 0.9);
+}
+
+TEST(Database, OfTheFirstLayoutIsTakenOverAsOfNoKnownCpu) {
+  const std::string path = fresh("first_layout");
+  sqlite3 *db = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &db), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(db,
+                         "CREATE TABLE measurement(kernel TEXT NOT NULL, call TEXT NOT NULL, target TEXT NOT NULL, "
+                         "knobs TEXT NOT NULL, milliseconds REAL, share_of_peak REAL NOT NULL, version TEXT NOT NULL, "
+                         "date TEXT NOT NULL, PRIMARY KEY(kernel, call, target, knobs));"
+                         "INSERT INTO measurement VALUES('dense', '[[8,8]]', 'avx2', '{\"rows\":4}', 1.0, 0.9, '', '');"
+                         "PRAGMA application_id=1396788308; PRAGMA user_version=1",
+                         nullptr, nullptr, nullptr),
+            SQLITE_OK);
+  sqlite3_close(db);
+  Database here(path);
+  EXPECT_FALSE(here.best("dense", {{8, 8}}, "avx2"));
+  EXPECT_EQ(Database(path, "").best("dense", {{8, 8}}, "avx2")->share_of_peak, 0.9);
+  here.record("dense", call, "avx2", {{{"rows", 4}}, 2.0, 0.5});
+  EXPECT_TRUE(Database(path).best("dense", call, "avx2"));
+}
+
+TEST(Database, RemembersHowLongACandidateWasGiven) {
+  Database d(fresh("timed_out"));
+  d.record("dense", call, "avx2", {{{"rows", 4}}, 0, 0, 30});
+  const auto known = d.find("dense", call, "avx2", {{"rows", 4}});
+  EXPECT_TRUE(known->failed());
+  EXPECT_EQ(known->timed_out_after, 30);
+}
+
 TEST(Database, TwoHandlesWriteTheSameFile) {
   const std::string path = fresh("two");
   Database a(path), b(path);

@@ -52,7 +52,31 @@ TEST(HalideAutoscheduler, AKernelWithoutAScheduleIsRightForAnyExtents) {
   }
 }
 
-TEST(HalideAutoscheduler, TheScheduleIsVectorisedAndParallel) {
+// SALTERN_AUTOSCHEDULER for as long as it lives.
+struct Chosen {
+  explicit Chosen(const char *name) { setenv("SALTERN_AUTOSCHEDULER", name, 1); }
+  ~Chosen() { unsetenv("SALTERN_AUTOSCHEDULER"); }
+};
+
+TEST(HalideAutoscheduler, Adams2019IsRightForAnyExtents) {
+  const Chosen adams("Adams2019");
+  EXPECT_EQ(autoscheduler::chosen_halide_autoscheduler(), "Adams2019");
+  struct Size {
+    int m, n, k;
+  };
+  for (const Size &s : {Size{1, 1, 1}, Size{96, 128, 64}, Size{33, 65, 17}}) {
+    const auto want = result(Build::Schedule::plain, false, s.m, s.n, s.k);
+    EXPECT_LE(relative_difference(result(Build::Schedule::own, false, s.m, s.n, s.k), want), 1e-5) << s.m << " " << s.n;
+    EXPECT_LE(relative_difference(result(Build::Schedule::own, true, s.m, s.n, s.k), want), 1e-5) << s.m << " " << s.n;
+  }
+}
+
+class Schedule : public testing::TestWithParam<const char *> {};
+INSTANTIATE_TEST_SUITE_P(HalideAutoscheduler, Schedule, testing::Values("Mullapudi2016", "Adams2019"),
+                         [](const auto &info) { return info.param; });
+
+TEST_P(Schedule, IsVectorisedAndParallel) {
+  const Chosen chosen(GetParam());
   const Build build = own_layer.build(host_target(), Build::Schedule::own);
   bool vectorised = false, parallel = false;
   for (auto &[name, function] : Halide::Internal::find_transitive_calls(build.pipeline().outputs()[0].function()))
@@ -65,14 +89,13 @@ TEST(HalideAutoscheduler, TheScheduleIsVectorisedAndParallel) {
 }
 
 TEST(HalideAutoscheduler, AnUnknownOneIsAnErrorThatNamesIt) {
-  setenv("SALTERN_AUTOSCHEDULER", "Nobody2030", 1);
+  const Chosen nobody("Nobody2030");
   try {
     autoscheduler::chosen_halide_autoscheduler();
     ADD_FAILURE();
   } catch (const Error &e) {
     EXPECT_NE(std::string(e.what()).find("Nobody2030"), std::string::npos);
   }
-  unsetenv("SALTERN_AUTOSCHEDULER");
 }
 
 }  // namespace

@@ -72,6 +72,32 @@ TEST(Tune, FindsTheBestOfTheWholeSpaceAndSurvivesCrashes) {
   EXPECT_EQ(Database(stage.database).best("dense", small_dense, "sse41")->share_of_peak, all.best->share_of_peak);
 }
 
+TEST(Tune, ACandidateThatTimedOutIsTriedAgainWithMoreTimeOnly) {
+  Stage stage;
+  stage.options.program = {"/bin/sh", "-c", "echo run >> " + stage.log + R"(
+                           sleep 0.4; echo '{"milliseconds": 1, "share_of_peak": 0.5}')",
+                           "fake"};
+  stage.options.timeout = 0.05;
+  EXPECT_EQ(stage.run(1).failed, 1);
+  EXPECT_EQ(stage.run(1).reused, 1);
+  EXPECT_EQ(stage.runs(), 1);
+  stage.options.timeout = 20;
+  const TuneProgress again = stage.run(1);
+  EXPECT_EQ(again.reused, 0);
+  EXPECT_EQ(again.failed, 0);
+  EXPECT_EQ(stage.runs(), 2);
+  EXPECT_EQ(stage.run(1).reused, 1);
+}
+
+TEST(Tune, ACandidateThatCrashedIsNotTriedAgain) {
+  Stage stage;
+  stage.options.program = {"/bin/sh", "-c", "echo run >> " + stage.log + "; kill -SEGV $$", "fake"};
+  EXPECT_EQ(stage.run(1).failed, 1);
+  stage.options.timeout *= 10;
+  EXPECT_EQ(stage.run(1).reused, 1);
+  EXPECT_EQ(stage.runs(), 1);
+}
+
 TEST(Tune, StopsWhenItsTimeIsOver) {
   Stage stage;
   stage.options.seconds = 1e-9;
