@@ -91,6 +91,33 @@ TEST(Executor, GivesWhatTheLayerGives) {
   EXPECT_EQ(std::memcmp(got.raw(), want.raw(), want.bytes()), 0);
 }
 
+TEST(Executor, GivesWhatANetOfImagesGivesAlsoFromAFile) {
+  Random random(7);
+  Sequential net(Conv2d(random, 3, 8, 3, {1, 1}), BatchNorm2d(8), ReLU(), MaxPool2d(2),
+                 Conv2d(random, 8, 8, {3, 2}, {{2, 1}, {1, 0}, 1, 8}), AvgPool2d(2, {1, 1}), Flatten(),
+                 Linear(random, 8 * 4 * 6, 5), Softmax());
+  const Tensor x = random.uniform_tensor({2, 3, 11, 13}, -1, 1);
+  net(Variable(random.uniform_tensor({6, 3, 11, 13}, -1, 3)));  // in training: running statistics move from 0 and 1
+  const Graph g = trace(net, {2, 3, 11, 13});
+  std::map<std::string, int> operations;
+  for (const Graph::Node &n : g.nodes) ++operations[n.operation];
+  EXPECT_EQ(operations["conv2d"], 2) << to_text(g);
+  for (const char *once : {"batch_norm", "max_pool2d", "average_pool2d", "dense", "softmax"})
+    EXPECT_EQ(operations[once], 1) << once << "\n" << to_text(g);
+  EXPECT_EQ(operations.count("batch_norm_training"), 0u);
+  EXPECT_EQ(g.value("1.running_mean").shape, Shape{8});
+
+  net.eval();
+  const Tensor want = net(Variable(x)).value();
+  const ScratchFolder folder;
+  save_model(folder.file("net.safetensors"), g);
+  for (const Graph &tried : {g, load_model(folder.file("net.safetensors"))}) {
+    const Tensor got = run(tried, {{"x", x}}).at("y");
+    ASSERT_EQ(got.shape(), want.shape());
+    EXPECT_EQ(std::memcmp(got.raw(), want.raw(), want.bytes()), 0);
+  }
+}
+
 TEST(Executor, ErrorsNameTheCulprit) {
   Random random(7);
   Linear layer(random, 6, 5);
