@@ -4,9 +4,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-wanted=$(grep -v '^#' cmake/packages.txt)
+needed=$(grep -v '^#' cmake/packages.txt)
 missing=()
-for package in $wanted; do
+for package in $needed; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
 done
 
@@ -24,11 +24,17 @@ if [ ${#missing[@]} -gt 0 ] || { [ "$have_data" = 0 ] && [ ! -e build/no-data-pa
     echo "    apt-get install ${missing[*]}" >&2
     exit 1
   else
-    as_root=(false)
+    echo "setup: the full data set needs root or sudo (apt-get install $data); the sample that ships with Saltern" \
+      "serves instead" >&2
+    have_data=1
   fi
   apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get "$@"; }
-  echo "setup: installing ${missing[*]:-} $([ "$have_data" = 0 ] && echo $data)"
-  apt update -qq || echo "setup: the package lists could not be updated; going on with those at hand" >&2
+  wanted=("${missing[@]}")
+  [ "$have_data" != 0 ] || wanted+=("$data")
+  if [ ${#wanted[@]} -gt 0 ]; then
+    echo "setup: installing ${wanted[*]}"
+    apt update -qq || echo "setup: the package lists could not be updated; going on with those at hand" >&2
+  fi
   if [ ${#missing[@]} -gt 0 ]; then
     apt install -y -qq --no-install-recommends "${missing[@]}" >/dev/null || {
       echo "setup: could not install: ${missing[*]}" >&2
