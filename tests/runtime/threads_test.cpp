@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
 
 #include "runtime/backward.h"
 #include "runtime/layers.h"

@@ -7,6 +7,7 @@
 
 #include "runtime/checkpoint.h"
 #include "runtime/graph/executor.h"
+#include "runtime/graph/flops.h"
 #include "runtime/graph/model_file.h"
 #include "runtime/graph/text.h"
 #include "runtime/graph/trace.h"
@@ -106,6 +107,8 @@ TEST(Executor, GivesWhatANetOfImagesGivesAlsoFromAFile) {
     EXPECT_EQ(operations[once], 1) << once << "\n" << to_text(g);
   EXPECT_EQ(operations.count("batch_norm_training"), 0u);
   EXPECT_EQ(g.value("1.running_mean").shape, Shape{8});
+  // Of two images: a product and a sum for each weight of a window, in two convolutions, and of the dense layer.
+  EXPECT_EQ(flops(g), 2 * 2 * (8 * 11 * 13 * 3 * 3 * 3 + 8 * 3 * 5 * 3 * 2 + 5 * 8 * 4 * 6));
 
   net.eval();
   const Tensor want = net(Variable(x)).value();
