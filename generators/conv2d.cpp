@@ -12,10 +12,15 @@ namespace {
 
 using dsl::Tensor;
 
-// The row is x; y is walked inside a panel, groups and images outside.
-void schedule(Build &k, const Machine &m, const Halide::Func &out, const Tensor &y, const Tensor &weights, int channel,
-              const Tensor &padded) {
-  schedules::contraction(k, m, {out, y.func(), weights.func(), channel, 2, {3}, padded.func()});
+void output(Build &k, const std::string &name, const algorithms::NumberedConvolution2d &y, const Tensor &weights,
+            int channel) {
+  const Halide::Func out = k.output(name, y.empty());
+  y.put_in(out);
+  k.schedule([&](const Machine &m) {
+    schedules::convolution(
+        k, m,
+        {out, y.sums, weights.func(), channel, y.line.values, weights.extent(3 - channel), {y.pixels, y.line.corner}});
+  });
 }
 
 const std::vector<ConvolutionCase> cases = {
@@ -33,9 +38,7 @@ const Kernel conv2d(
     [](Build &k) {
       const Tensor x = dsl::zero_padded(k.input("x", 5)), w = dsl::zero_padded(k.input("w", 5)),
                    b = dsl::zero_padded(k.input("b", 2));
-      const Tensor y = algorithms::conv2d(x, w, b, sliding(k));
-      const Halide::Func out = k.output("y", y);
-      k.schedule([&](const Machine &m) { schedule(k, m, out, y, w, 3, x); });
+      output(k, "y", algorithms::numbered_conv2d(x, w, b, sliding(k)), w, 3);
     },
     calls(cases, &ConvolutionCase::forward), timings(squares, &ConvolutionCase::forward));
 
@@ -45,10 +48,7 @@ const Kernel conv2d_gradient_x(
       const Tensor w = dsl::zero_padded(k.input("w", 5)), dy = dsl::zero_padded(k.input("dy", 5));
       const algorithms::Sliding2d s = sliding(k);
       const Halide::Expr width = k.integer("width"), height = k.integer("height");
-      const Tensor spread = algorithms::spread(dy, s);
-      const Tensor dx = algorithms::conv2d_gradient_x(w, spread, s, width, height);
-      const Halide::Func out = k.output("dx", dx);
-      k.schedule([&](const Machine &m) { schedule(k, m, out, dx, w, 0, spread); });
+      output(k, "dx", algorithms::conv2d_gradient_x(w, dy, s, width, height), w, 0);
     },
     calls(cases, &ConvolutionCase::gradient_x), timings(squares, &ConvolutionCase::gradient_x));
 

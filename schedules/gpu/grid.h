@@ -10,6 +10,7 @@
 
 #include <Halide.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
@@ -34,65 +35,90 @@ inline void bound_extents(Halide::Func f, const std::vector<Axis> &axes, int (Ax
 }
 
 struct Grid {
-  Halide::Var block;   // the innermost loop over blocks: what is computed here is shared by a block
-  Halide::Var thread;  // the innermost loop over threads: what is computed here is a thread's own
+  Halide::VarOrRVar block;   // the innermost loop over blocks: what is computed here is shared by a block
+  Halide::VarOrRVar thread;  // the innermost loop over threads: what is computed here is a thread's own
 };
 
-// The elements and threads of a stage that covers exactly one block; returns the variables of the elements.
-template <typename Stage>
-std::vector<Halide::VarOrRVar> split_threads(Stage &stage, const std::vector<Halide::Var> &args,
-                                             const std::vector<Axis> &axes, std::vector<Halide::VarOrRVar> &threads) {
-  std::vector<Halide::VarOrRVar> elements;
+// Loops of a stage: pure ones, and those of a reduction that writes every element once.
+using Loops = std::vector<Halide::VarOrRVar>;
+
+inline Loops loops_of(const Halide::Func &f) {
+  const std::vector<Halide::Var> args = f.args();
+  return {args.begin(), args.end()};
+}
+
+// A new loop of the same kind.
+inline Halide::VarOrRVar named_like(const Halide::VarOrRVar &loop, const std::string &name) {
+  if (loop.is_rvar) return Halide::RVar(name);
+  return Halide::Var(name);
+}
+
+// The elements and threads of a stage that covers exactly one block; returns the loops over the elements.
+inline Loops split_threads(Halide::Stage stage, const Loops &loops, const std::vector<Axis> &axes, Loops &threads) {
+  Loops elements;
   for (const Axis &a : axes) {
-    const Halide::Var thread("thread_" + std::to_string(a.dimension)), element("of_" + std::to_string(a.dimension));
-    stage.split(args[a.dimension], thread, element, a.elements, Halide::TailStrategy::GuardWithIf).unroll(element);
-    elements.emplace_back(element);
-    threads.emplace_back(thread);
+    const Halide::VarOrRVar &loop = loops[a.dimension];
+    const Halide::VarOrRVar thread = named_like(loop, "thread_" + std::to_string(a.dimension));
+    const Halide::VarOrRVar element = named_like(loop, "of_" + std::to_string(a.dimension));
+    stage.split(loop, thread, element, a.elements, Halide::TailStrategy::GuardWithIf).unroll(element);
+    elements.push_back(element);
+    threads.push_back(thread);
   }
   return elements;
 }
 
-template <typename Stage>
-void gpu_threads(Stage &stage, const std::vector<Halide::VarOrRVar> &threads) {
+inline void gpu_threads(Halide::Stage stage, const Loops &threads) {
   for (const Halide::VarOrRVar &t : threads) stage.gpu_threads(t);
 }
 
-inline Grid launch(Halide::Func out, const std::vector<Axis> &axes) {
-  using Halide::Var;
-  std::vector<Var> args = out.args();
-  std::vector<bool> tiled(args.size(), false);
-  std::vector<Halide::VarOrRVar> threads;
-  std::vector<Var> blocks;
+// Which loops, by their numbers, make up each dimension of the grid, innermost first; of a tiled loop, its blocks. Two
+// loops at most are fused into one dimension: of three, Halide no longer sees that a block has one index each, and
+// computes too much. (Of two, it sees but cannot prove that a guarded tile fits, and warns of an assertion that it
+// leaves out.)
+using GridLoops = std::array<std::vector<int>, 3>;
+
+// y and z, which are short (65535 blocks), take the first two axes.
+inline GridLoops usual_grid(int loops, const std::vector<Axis> &axes) {
+  std::vector<int> order;
+  for (const Axis &a : axes) order.push_back(a.dimension);
+  for (int d = loops; d-- > 0;)
+    if (std::find(order.begin(), order.begin() + axes.size(), d) == order.begin() + axes.size()) order.push_back(d);
+  GridLoops grid;
+  for (size_t i = 0; i < order.size(); ++i) grid.at(std::array<int, 6>{1, 2, 0, 0, 1, 2}.at(i)).push_back(order[i]);
+  return grid;
+}
+
+// Loops of a reduction keep their order, here and in Halide: the grid must name them in it.
+inline Grid launch(Halide::Stage stage, Loops loops, const std::vector<Axis> &axes, const GridLoops &grid) {
+  Loops threads, blocks = loops;
   for (const Axis &a : axes) {
-    const Var block("block_" + std::to_string(a.dimension)), within("within_" + std::to_string(a.dimension));
-    out.split(args[a.dimension], block, within, a.of_block(), Halide::TailStrategy::GuardWithIf);
-    args[a.dimension] = within;
-    tiled[a.dimension] = true;
-    blocks.push_back(block);
+    const Halide::VarOrRVar loop = loops[a.dimension];
+    blocks[a.dimension] = named_like(loop, "block_" + std::to_string(a.dimension));
+    loops[a.dimension] = named_like(loop, "within_" + std::to_string(a.dimension));
+    stage.split(loop, blocks[a.dimension], loops[a.dimension], a.of_block(), Halide::TailStrategy::GuardWithIf);
   }
-  std::vector<Halide::VarOrRVar> order = split_threads(out, args, axes, threads);
+  Loops order = split_threads(stage, loops, axes, threads);
   order.insert(order.end(), threads.begin(), threads.end());
-  for (size_t d = args.size(); d-- > 0;)
-    if (!tiled[d]) blocks.push_back(args[d]);
-  // Three dimensions of the grid. y and z, which are short (65535 blocks), take the first two axes. Two loops at most
-  // are fused into one: of three, Halide no longer sees that a block has one index each, and computes too much.
-  // (Of two, it sees but cannot prove that a guarded tile fits, and warns of an assertion that it leaves out.)
-  std::array<std::vector<Var>, 3> grid;
-  for (size_t b = 0; b < blocks.size(); ++b) grid.at(std::array<int, 6>{1, 2, 0, 0, 1, 2}.at(b)).push_back(blocks[b]);
-  for (const std::vector<Var> &loops : grid) order.insert(order.end(), loops.begin(), loops.end());
-  out.reorder(order);
-  gpu_threads(out, threads);
-  std::vector<Var> fused;
-  for (const std::vector<Var> &loops : grid) {
-    if (loops.empty()) continue;
-    fused.push_back(loops.front());
-    if (loops.size() > 1) {
-      fused.back() = Var("blocks_" + std::to_string(fused.size()));
-      out.fuse(loops[0], loops[1], fused.back());
+  for (const std::vector<int> &along : grid)
+    for (int d : along) order.push_back(blocks[d]);
+  stage.reorder(order);
+  gpu_threads(stage, threads);
+  Loops fused;
+  for (const std::vector<int> &along : grid) {
+    if (along.empty()) continue;
+    fused.push_back(blocks[along[0]]);
+    if (along.size() > 1) {
+      const Halide::VarOrRVar &inner = blocks[along[0]], &outer = blocks[along[1]];
+      fused.back() = named_like(inner.is_rvar ? inner : outer, "blocks_" + std::to_string(fused.size()));
+      stage.fuse(inner, outer, fused.back());
     }
-    out.gpu_blocks(fused.back());
+    stage.gpu_blocks(fused.back());
   }
-  return {fused.front(), threads.front().var};
+  return {fused.front(), threads.front()};
+}
+
+inline Grid launch(Halide::Func out, const std::vector<Axis> &axes) {
+  return launch(out, loops_of(out), axes, usual_grid(out.dimensions(), axes));
 }
 
 // A thread's own part of a sum: accumulators in registers over the whole of k.

@@ -1,6 +1,6 @@
 #pragma once
 // Contraction: y(column, row, ...) reduces over k one operand that varies with column and one that varies with row.
-// Matrix products, dense layers and convolutions (column: channel, row: pixel of an image row) are all of this kind.
+// Matrix products and dense layers are of this kind, and so are convolutions (convolution.h).
 //
 // A register tile of rows x (column_vectors * lanes) accumulators stays in registers across all of k, and the
 // operand that varies with column is packed, a panel of tile columns at a time. Packing is scheduling: the
@@ -9,7 +9,6 @@
 // Any extents: a tile past the edge computes on what the operands read as outside (the caller pads), and stores are
 // guarded.
 
-#include <optional>
 #include <vector>
 
 #include "schedules/knobs.h"
@@ -32,40 +31,70 @@ struct ContractionKnobs {
   static ContractionKnobs fitting(const Machine &m) {
     return m.vector_registers >= 32 ? ContractionKnobs{4, 6, 1} : ContractionKnobs{2, 6, 1};
   }
-  // A convolution's rows are pixels of an image row; 14 divides those of the usual nets.
+  // A convolution's rows are pixels, each with an address of its own: no more of them than registers for addresses.
   static ContractionKnobs fitting_convolution(const Machine &m) {
-    return m.vector_registers >= 32 ? ContractionKnobs{2, 14, 1} : ContractionKnobs{2, 6, 1};
+    return m.vector_registers >= 32 ? ContractionKnobs{2, 12, 1} : ContractionKnobs{2, 6, 1};
   }
 };
 
 struct Contraction {
   Halide::Func out;  // a pure function of y at the same point: y itself or an epilogue
   Halide::Func y;
-  Halide::Func packed;                      // the operand that varies with column,
-  int packed_column;                        // and which of its dimensions that is
-  int row = 1;                              // the dimension of y that is tiled beside column
-  std::vector<int> inside = {};             // dimensions that are looped over while a panel stays packed
-  std::optional<Halide::Func> staged = {};  // an operand to compute once for each outermost index
+  Halide::Func packed;  // the operand that varies with column,
+  int packed_column;    // and which of its dimensions that is
+  int row = 1;          // the dimension of y that is tiled beside column
 };
+
+// A tile of y in registers, summed over the whole of k: its columns by `lanes`, its rows along dimension `row`.
+inline void register_tile(Halide::Func y, int row, const Halide::LoopLevel &at, int lanes,
+                          const ContractionKnobs &knobs) {
+  const std::vector<Halide::Var> args = y.args();
+  y.compute_at(at).bound_extent(args[0], knobs.column_vectors * lanes).bound_extent(args[row], knobs.rows);
+  y.vectorize(args[0], lanes).unroll(args[0]).unroll(args[row]);
+  Halide::Stage sum = y.update();
+  std::vector<Halide::VarOrRVar> order = {args[0], args[row]};
+  std::vector<Halide::RVar> k = y.rvars(0);
+  if (knobs.unroll_k > 1) {
+    Halide::RVar step("step");
+    sum.split(k[0], k[0], step, knobs.unroll_k, Halide::TailStrategy::GuardWithIf).unroll(step);
+    order.emplace_back(step);
+  }
+  order.insert(order.end(), k.begin(), k.end());
+  sum.reorder(order).vectorize(args[0], lanes).unroll(args[0]).unroll(args[row]);
+}
+
+// A panel of `columns` columns of what y multiplies, those columns innermost.
+inline void packed_panel(Halide::Func operand, int column, const Halide::Func &y, const Halide::LoopLevel &at,
+                         int lanes, int columns) {
+  Halide::Func panel = operand.in(y);
+  const std::vector<Halide::Var> p = panel.args();
+  const Halide::Var along_column = p[column];
+  std::vector<Halide::Var> storage = {along_column};
+  std::vector<Halide::VarOrRVar> fill = {p[0], along_column};
+  for (size_t d = 0; d < p.size(); ++d) {
+    if (static_cast<int>(d) == column) continue;
+    storage.push_back(p[d]);
+    if (d > 0) fill.emplace_back(p[d]);
+  }
+  if (column == 0) fill.erase(fill.begin());
+  panel.compute_at(at)
+      .reorder_storage(storage)
+      .bound_extent(along_column, columns)
+      .reorder(fill)
+      .vectorize(along_column, lanes)
+      .unroll(along_column);
+}
 
 inline void contraction(Contraction c, const Machine &m, const ContractionKnobs &knobs) {
   using Halide::TailStrategy;
   using Halide::Var;
-  const std::vector<Var> at = c.y.args(), to = c.out.args();
+  const std::vector<Var> to = c.out.args();
   const int lanes = m.lanes(c.y.type()), columns = knobs.column_vectors * lanes;
   const Var column("column"), row("row"), tile_column("tile_column"), tile_row("tile_row");
 
-  std::vector<Halide::VarOrRVar> order = {column, row, tile_row};
-  std::vector<bool> placed(to.size(), false);
-  placed[0] = placed[c.row] = true;
-  for (int d : c.inside) {
-    order.emplace_back(to[d]);
-    placed[d] = true;
-  }
-  order.emplace_back(tile_column);
-  for (size_t d = 0; d < to.size(); ++d)
-    if (!placed[d]) order.emplace_back(to[d]);
-
+  std::vector<Halide::VarOrRVar> order = {column, row, tile_row, tile_column};
+  for (int d = 1; d < static_cast<int>(to.size()); ++d)
+    if (d != c.row) order.emplace_back(to[d]);
   c.out.split(to[0], tile_column, column, columns, TailStrategy::GuardWithIf)
       .split(to[c.row], tile_row, row, knobs.rows, TailStrategy::GuardWithIf)
       .reorder(order)
@@ -74,40 +103,10 @@ inline void contraction(Contraction c, const Machine &m, const ContractionKnobs 
       .unroll(row)
       .parallel(tile_column);
   // Inside a parallel loop another one runs serially, so that few tiles or few images both leave no core idle.
-  if (!placed.back()) c.out.parallel(to.back());
+  if (order.size() > 4) c.out.parallel(to.back());
 
-  c.y.compute_at(c.out, tile_row).bound_extent(at[0], columns).bound_extent(at[c.row], knobs.rows);
-  c.y.vectorize(at[0], lanes).unroll(at[0]).unroll(at[c.row]);
-  Halide::Stage sum = c.y.update();
-  std::vector<Halide::VarOrRVar> sum_order = {at[0], at[c.row]};
-  std::vector<Halide::RVar> k = c.y.rvars(0);
-  if (knobs.unroll_k > 1) {
-    Halide::RVar step("step");
-    sum.split(k[0], k[0], step, knobs.unroll_k, TailStrategy::GuardWithIf).unroll(step);
-    sum_order.emplace_back(step);
-  }
-  sum_order.insert(sum_order.end(), k.begin(), k.end());
-  sum.reorder(sum_order).vectorize(at[0], lanes).unroll(at[0]).unroll(at[c.row]);
-
-  Halide::Func panel = c.packed.in(c.y);
-  const std::vector<Var> p = panel.args();
-  const Var along_column = p[c.packed_column];
-  std::vector<Var> storage = {along_column};
-  std::vector<Halide::VarOrRVar> fill = {p[0], along_column};
-  for (size_t d = 0; d < p.size(); ++d) {
-    if (static_cast<int>(d) == c.packed_column) continue;
-    storage.push_back(p[d]);
-    if (d > 0) fill.emplace_back(p[d]);
-  }
-  if (c.packed_column == 0) fill.erase(fill.begin());
-  panel.compute_at(c.out, tile_column)
-      .reorder_storage(storage)
-      .bound_extent(along_column, columns)
-      .reorder(fill)
-      .vectorize(along_column, lanes)
-      .unroll(along_column);
-
-  if (c.staged) c.staged->compute_at(c.out, to.back()).vectorize(c.staged->args()[0], lanes, TailStrategy::GuardWithIf);
+  register_tile(c.y, c.row, {c.out, tile_row}, lanes, knobs);
+  packed_panel(c.packed, c.packed_column, c.y, {c.out, tile_column}, lanes, columns);
 }
 
 }  // namespace saltern::schedules

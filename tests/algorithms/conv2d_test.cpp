@@ -55,7 +55,10 @@ TEST_P(Conv2d, IsTheSumOverItsWindow) {
   const auto x = random_buffer<double>({c.ci, c.groups, c.width, c.height, c.n}, 1),
              w = random_buffer<double>({c.ci, c.kernel_x, c.kernel_y, c.co, c.groups}, 2),
              b = random_buffer<double>({c.co, c.groups}, 3);
-  const auto got = evaluate<double>(algorithms::conv2d(zero_padded(Tensor(x)), Tensor(w), Tensor(b), c.sliding()));
+  const Tensor padded = zero_padded(Tensor(x));
+  const auto got = evaluate<double>(algorithms::conv2d(padded, Tensor(w), Tensor(b), c.sliding()));
+  const auto numbered =
+      evaluate<double>(algorithms::numbered_conv2d(padded, Tensor(w), Tensor(b), c.sliding()).image());
   Buffer<double> want(c.co, c.groups, c.out_width(), c.out_height(), c.n);
   want.for_each_element([&](int co, int g, int at_x, int at_y, int n) {
     double sum = b(co, g);
@@ -65,6 +68,7 @@ TEST_P(Conv2d, IsTheSumOverItsWindow) {
     want(co, g, at_x, at_y, n) = sum;
   });
   EXPECT_LE(relative_difference(got, want), 1e-12);
+  EXPECT_LE(relative_difference(numbered, want), 1e-12) << "pixels numbered";
 }
 
 TEST_P(Conv2d, GradientsMatchAdjointAndFiniteDifferences) {
@@ -76,8 +80,7 @@ TEST_P(Conv2d, GradientsMatchAdjointAndFiniteDifferences) {
                  [&](const Tensors &in) { return algorithms::conv2d(zero_padded(in[0]), in[1], in[2], s); },
                  {{0,
                    [&](const Tensors &in, const Tensor &dy) {
-                     return algorithms::conv2d_gradient_x(in[1], algorithms::spread(zero_padded(dy), s), s, c.width,
-                                                          c.height);
+                     return algorithms::conv2d_gradient_x(in[1], zero_padded(dy), s, c.width, c.height).image();
                    }},
                   {1, [&](const Tensors &in, const Tensor &dy) {
                      return algorithms::conv2d_gradient_w(zero_padded(in[0]), dy, s, c.kernel_x, c.kernel_y);

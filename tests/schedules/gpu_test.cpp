@@ -34,7 +34,7 @@ std::vector<Mapped> mapped() {
   const Mapping both = {"both operands in shared memory", {{"shared", 2}, {"row_threads", 2}}};
   const Mapping whole = {"images in one part", {{"parts", 1}}};
   return {{"dense", {own, one, both}},        {"dense_gradient_x", {own, both}}, {"dense_gradient_w", {own, both}},
-          {"matmul", {own, one, both}},       {"conv2d", {own, one, both}},      {"conv2d_gradient_x", {own, both}},
+          {"matmul", {own, one, both}},       {"conv2d", {own, one}},            {"conv2d_gradient_x", {own, one}},
           {"conv2d_gradient_w", {own, whole}}};
 }
 
