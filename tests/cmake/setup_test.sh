@@ -15,7 +15,7 @@ fake() { # NAME, its text on standard input
 
 # A machine with nothing on it: the tools that are on every Debian, and a tree with setup.sh.
 new_machine() {
-  rm -rf "$work/bin" "$work/tree"
+  rm -rf "${work:?}/bin" "$work/tree"
   mkdir -p "$work/bin" "$work/tree/cmake"
   cp "$source_tree"/cmake/{setup.sh,packages.txt,requirements.txt} "$work/tree/cmake"
   for tool in bash grep env mkdir cp cmp tr touch dirname cat true rm; do
