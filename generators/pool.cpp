@@ -23,6 +23,11 @@ Expr halving(const Window2d &w) {
          w.sliding.x.dilation == 1 && w.sliding.y.dilation == 1;
 }
 
+// Windows two apart, in which an element's windows are found by shifts.
+Expr two_apart(const Window2d &w) {
+  return w.sliding.x.stride == 2 && w.sliding.y.stride == 2 && w.sliding.x.dilation == 1 && w.sliding.y.dilation == 1;
+}
+
 const Kernel max_pool2d("max_pool2d",
                         [](Build &k) {
                           const Tensor x = k.input("x", 4);
@@ -46,7 +51,7 @@ const Kernel max_pool2d_gradient(
       const Expr width = k.integer("width"), height = k.integer("height");
       const Tensor dx = algorithms::max_pool2d_gradient(index, dy, w, width, height);
       const Func out = k.output("dx", dx);
-      k.schedule([&](const Machine &m) { schedules::window(out, dx.func(), m, {halving(w)}); });
+      k.schedule([&](const Machine &m) { schedules::window(out, dx.func(), m, {halving(w), two_apart(w)}); });
     },
     {{{1, 1, 1, 1}, {1, 1, 1, 1}, 1, 1, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1},
      {{32, 4, 3, 2}, {32, 4, 3, 2}, 2, 2, 2, 1, 0, 0, 2, 1, 0, 0, 8, 7},
@@ -78,7 +83,7 @@ const Kernel average_pool2d_gradient(
       const Expr count_padding = k.integer("count_padding"), width = k.integer("width"), height = k.integer("height");
       const Tensor dx = algorithms::average_pool2d_gradient(dy, w, count_padding, width, height);
       const Func out = k.output("dx", dx);
-      k.schedule([&](const Machine &m) { schedules::window(out, dx.func(), m, {halving(w)}); });
+      k.schedule([&](const Machine &m) { schedules::window(out, dx.func(), m, {halving(w), two_apart(w)}); });
     },
     {{{1, 1, 1, 1}, 1, 1, 1, 1, 0, 0, 1, 1, 0, 0, 0, 1, 1},
      {{3, 4, 3, 2}, 2, 2, 2, 1, 0, 0, 2, 1, 0, 0, 0, 8, 7},

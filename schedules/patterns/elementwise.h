@@ -39,7 +39,8 @@ inline Halide::Var in_chunks(Halide::Func out, const ElementwiseKnobs &knobs) {
   out.split(row, rows, row_in_task, Halide::max(1, knobs.chunk / extent), TailStrategy::GuardWithIf)
       .reorder(element, row_in_task, chunk, rows)
       .fuse(chunk, rows, task)
-      .parallel(task);
+      .parallel(task)
+      .never_partition(task, row_in_task);
   return element;
 }
 

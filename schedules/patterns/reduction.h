@@ -38,8 +38,10 @@ inline void associative_reduction(Halide::Func out, Halide::Func y, const Halide
   y.compute_at(out, in_task);
   partial.compute_at(out, in_task).reorder_storage(lane, partial.args()[0]);
   partial.update().reorder(lane, a, turn);
+  // The loop over a is outside, so that what is summed stays in a register.
   partial.update()
       .specialize(x.dim(0).extent() == 1 && x.dim(1).stride() == 1)
+      .reorder(lane, turn, a)
       .vectorize(lane, lanes, TailStrategy::GuardWithIf);
   partial.update()
       .specialize(x.dim(0).stride() == 1)
@@ -54,6 +56,8 @@ inline void ordered_reduction(Halide::Func out, Halide::Func y, const Halide::Im
   const Halide::Var in_task = reduction_tiles(out, x, m, knobs), a = y.args()[0];
   y.compute_at(out, in_task);
   y.update().reorder(a, y.rvars(0)[0]);
+  // Fewer elements than a vector has go one by one: a mask on every load of a long reduction is far slower.
+  y.update().specialize(x.dim(0).extent() < lanes).reorder(y.rvars(0)[0], a);
   y.update().specialize(x.dim(0).stride() == 1).vectorize(a, lanes, Halide::TailStrategy::GuardWithIf);
 }
 

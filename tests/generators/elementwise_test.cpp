@@ -70,6 +70,29 @@ TEST(Copy, WritesAnyLayout) {
       }
 }
 
+// Extents about those of a transposition's blocks, and the input dense along the dimension `dense` of the output.
+TEST(Copy, TransposesBlocksOfAnySize) {
+  for (InstructionSet set : available_instruction_sets()) {
+    const LimitInstructionSet limit(set);
+    for (const int dense : {1, 2})
+      for (const int64_t across : {7, 8, 17, 37})
+        for (const int64_t along : {15, 16, 33, 71}) {
+          int64_t e[4] = {across, 3, 3, 2}, s[4];
+          e[dense] = along;
+          const int64_t size = across * along * 6;
+          s[dense] = 1, s[0] = along, s[3 - dense] = along * across, s[3] = size / 2;
+          const Tensor x = ramp({size}, 0.7f), y = ramp({size}, 0.3f);
+          call("copy", {View(x, {{e[0], s[0]}, {e[1], s[1]}, {e[2], s[2]}, {e[3], s[3]}, {1, size}}),
+                        View(y, {{e[0], 1}, {e[1], e[0]}, {e[2], e[0] * e[1]}, {e[3], size / 2}, {1, size}})});
+          for (int64_t i = 0; i < size; ++i) {
+            const int64_t at[4] = {i % e[0], i / e[0] % e[1], i / (e[0] * e[1]) % e[2], i / (size / 2)};
+            ASSERT_EQ(y.data<float>()[i], x.data<float>()[at[0] * s[0] + at[1] * s[1] + at[2] * s[2] + at[3] * s[3]])
+                << across << " x " << along << ", dense along " << dense << ", element " << i << ", " << name(set);
+          }
+        }
+  }
+}
+
 TEST(Elementwise, MayWriteOverItsInput) {
   const Tensor x = ramp({40003}, 0.1f), y = x.clone();
   call("square", {flat(y), flat(y)});
