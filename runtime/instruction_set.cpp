@@ -1,10 +1,9 @@
 #include "runtime/instruction_set.h"
 
-#include <HalideRuntime.h>
-
 #include <algorithm>
 #include <array>
 
+#include "dsl/cpu.h"
 #include "runtime/error.h"
 
 namespace saltern {
@@ -14,21 +13,14 @@ namespace {
 struct Row {
   InstructionSet set;
   std::string_view name;
-  halide_target_feature_t feature;  // one that the set has and lesser ones have not
+  bool (*cpu_has_it)();
 };
 
 constexpr std::array<Row, 3> rows = {{
-    {InstructionSet::sse41, "sse41", halide_target_feature_sse41},
-    {InstructionSet::avx2, "avx2", halide_target_feature_avx2},
-    {InstructionSet::avx512, "avx512", halide_target_feature_avx512_skylake},
+    {InstructionSet::sse41, "sse41", cpu_has_sse41},
+    {InstructionSet::avx2, "avx2", cpu_has_avx2},
+    {InstructionSet::avx512, "avx512", cpu_has_avx512},
 }};
-
-bool cpu_has(halide_target_feature_t f) {
-  constexpr int words = (halide_target_feature_end + 63) / 64;
-  std::array<uint64_t, words> features = {};
-  features[f / 64] |= uint64_t{1} << (f % 64);
-  return halide_default_can_use_target_features(words, features.data()) != 0;
-}
 
 InstructionSet best() {
   const std::vector<InstructionSet> sets = available_instruction_sets();
@@ -54,7 +46,7 @@ InstructionSet instruction_set(std::string_view name) {
 std::vector<InstructionSet> available_instruction_sets() {
   std::vector<InstructionSet> sets;
   for (const Row &r : rows)
-    if (cpu_has(r.feature)) sets.push_back(r.set);
+    if (r.cpu_has_it()) sets.push_back(r.set);
   return sets;
 }
 

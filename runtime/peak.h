@@ -23,7 +23,7 @@ struct Measurement {
 };
 
 struct MeasureOptions {
-  InstructionSet set = available_instruction_sets().back();
+  InstructionSet set = instruction_set_in_use();
   int threads = 1;
   double seconds = 1;
   int least_samples = 5;

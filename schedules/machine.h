@@ -6,6 +6,8 @@
 #include <array>
 #include <string>
 
+#include "dsl/cpu.h"
+
 namespace saltern {
 
 struct Machine {
@@ -38,15 +40,9 @@ inline const std::array<CpuTarget, 3> &cpu_targets() {
   return targets;
 }
 
-// The best CPU target that this machine can run. Halide's own get_host_target() goes by the CPU's model, and is wrong
-// where a hypervisor hides features of it (seen on an AMD Zen 4 without AVX-512).
+// The best CPU target that this machine can run; not Halide's get_host_target(), for the reason that dsl/cpu.h gives.
 inline Halide::Target host_target() {
-  __builtin_cpu_init();
-  const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-                      __builtin_cpu_supports("avx512cd");
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  return Halide::Target(cpu_targets()[avx512 ? 0 : avx2 ? 1 : 2].halide);
+  return Halide::Target(cpu_targets()[cpu_has_avx512() ? 0 : cpu_has_avx2() ? 1 : 2].halide);
 }
 
 }  // namespace saltern

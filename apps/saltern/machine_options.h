@@ -1,5 +1,5 @@
 #pragma once
-// Options that every command that runs kernels has: how many threads, which instruction set, how long.
+// Options that every command that runs kernels has: how many threads, which instruction set.
 
 #include <CLI/CLI.hpp>
 #include <string>
@@ -11,7 +11,7 @@ namespace saltern {
 
 struct MachineOptions {
   int threads = 1;
-  std::string isa = std::string(name(available_instruction_sets().back()));
+  std::string isa = std::string(name(instruction_set_in_use()));
 
   void add_to(CLI::App &app) {
     app.add_option("--threads", threads, "Threads to run on")->check(CLI::Range(1, 256))->capture_default_str();
