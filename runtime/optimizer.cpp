@@ -8,9 +8,9 @@
 namespace saltern {
 
 Optimizer::Optimizer(Module &module, double rate, std::vector<std::string> slot_names)
-    : rate_(rate), slot_names_(std::move(slot_names)), steps_(Tensor::zeros({}, Type::i64)) {
+    : rate_(rate), slot_names_(std::move(slot_names)) {
   for (auto &[name, variable] : module.named_parameters()) {
-    Parameter p = {name, variable, {}};
+    Parameter p = {name, variable, {}, Tensor::zeros({}, Type::i64)};
     if (!variable.value().is_dense()) fail("the parameter '", name, "' has holes in its memory");
     for (size_t s = 0; s < slot_names_.size(); ++s) {
       const Tensor slot = Tensor::like(variable.value());
@@ -22,9 +22,11 @@ Optimizer::Optimizer(Module &module, double rate, std::vector<std::string> slot_
 }
 
 void Optimizer::step() {
-  ++*steps_.data<int64_t>();
-  for (const Parameter &p : parameters_)
-    if (p.variable.gradient().defined()) update(p, arranged_like(p.variable.gradient().value(), p.variable.value()));
+  for (const Parameter &p : parameters_) {
+    if (!p.variable.gradient().defined()) continue;
+    ++*p.steps.data<int64_t>();
+    update(p, arranged_like(p.variable.gradient().value(), p.variable.value()));
+  }
 }
 
 void Optimizer::clear_gradients() const {
@@ -32,9 +34,11 @@ void Optimizer::clear_gradients() const {
 }
 
 std::map<std::string, Tensor> Optimizer::state() const {
-  std::map<std::string, Tensor> all = {{"steps", steps_}};
-  for (const Parameter &p : parameters_)
+  std::map<std::string, Tensor> all;
+  for (const Parameter &p : parameters_) {
+    all["steps." + p.name] = p.steps;
     for (size_t s = 0; s < slot_names_.size(); ++s) all[slot_names_[s] + "." + p.name] = p.slots[s];
+  }
   return all;
 }
 
@@ -42,17 +46,21 @@ void Optimizer::load_state(const std::map<std::string, Tensor> &state) { copy_st
 
 void SGD::update(const Parameter &p, const Tensor &gradient) const {
   const auto real = [](double v) { return static_cast<float>(v); };
-  const View value = flat(p.variable.value()), velocity = flat(p.slots[0]);
+  const View value = flat(p.variable.value());
+  const bool moves = options_.momentum != 0;
+  // The kernel always has a velocity: without momentum anything finite may go in, and what comes out is let go.
+  const View before = moves ? flat(p.slots[0]) : flat(gradient);
+  const View after = moves ? before : flat(Tensor::like(gradient));
   // The first step takes the gradient as it is, as PyTorch does; velocity starts at zero, so only dampening differs.
-  const double dampening = steps() == 1 ? 0 : options_.dampening;
-  call("sgd", {value, flat(gradient), velocity, real(rate()), real(options_.momentum), real(dampening),
-               real(options_.weight_decay), options_.nesterov ? 1.0f : 0.0f, value, velocity});
+  const double dampening = p.step_count() == 1 || !moves ? 0 : options_.dampening;
+  call("sgd", {value, flat(gradient), before, real(rate()), real(options_.momentum), real(dampening),
+               real(options_.weight_decay), options_.nesterov ? 1.0f : 0.0f, value, after});
 }
 
 void Adam::update(const Parameter &p, const Tensor &gradient) const {
   const auto real = [](double v) { return static_cast<float>(v); };
   const View value = flat(p.variable.value()), mean = flat(p.slots[0]), square = flat(p.slots[1]);
-  const double t = static_cast<double>(steps());
+  const double t = static_cast<double>(p.step_count());
   call("adam", {value, flat(gradient), mean, square, real(rate()), real(options_.beta1), real(options_.beta2),
                 real(options_.epsilon), real(options_.weight_decay), real(1 - std::pow(options_.beta1, t)),
                 real(1 - std::pow(options_.beta2, t)), decoupled_ ? 1.0f : 0.0f, value, mean, square});

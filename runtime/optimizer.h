@@ -1,8 +1,10 @@
 #pragma once
 // Updates of parameters, as kernels, in place.
 //   SGD:   g' = g + decay p;  v = momentum v + (1 - dampening) g';  p -= rate (nesterov ? g' + momentum v : v)
+//          without momentum p -= rate g', and no v is kept
 //   Adam:  m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2;  p -= rate (m / c1) / (sqrt(v / c2) + epsilon)
 //   AdamW: Adam whose weight decay acts on p itself, not on g
+// Steps are counted for each parameter from its first gradient on, as PyTorch does: c1 = 1 - b1^steps, c2 likewise.
 //
 //   SGD optimizer(net, {0.02, 0.9});
 //   backward(loss);  optimizer.step();  optimizer.clear_gradients();
@@ -26,7 +28,7 @@ class Optimizer {
   double rate() const { return rate_; }
   void set_rate(double rate) { rate_ = rate; }
 
-  // Slots of every parameter ("momentum.0.weight") and "steps", sharing memory with this optimizer.
+  // Slots of every parameter ("momentum.0.weight") and its steps ("steps.0.weight"), sharing memory with this optimizer.
   std::map<std::string, Tensor> state() const;
   void load_state(const std::map<std::string, Tensor> &state);
 
@@ -35,17 +37,17 @@ class Optimizer {
     std::string name;
     Variable variable;
     std::vector<Tensor> slots;
+    Tensor steps;  // i64, of one element
+    int64_t step_count() const { return *steps.data<int64_t>(); }
   };
 
   Optimizer(Module &module, double rate, std::vector<std::string> slot_names);
   virtual void update(const Parameter &p, const Tensor &gradient) const = 0;
-  int64_t steps() const { return *steps_.data<int64_t>(); }
 
  private:
   double rate_;
   std::vector<std::string> slot_names_;
   std::vector<Parameter> parameters_;
-  Tensor steps_;
 };
 
 struct SgdOptions {
@@ -56,12 +58,16 @@ struct SgdOptions {
 class SGD : public Optimizer {
  public:
   explicit SGD(Module &module, const SgdOptions &options = {})
-      : Optimizer(module, options.rate, {"momentum"}), options_(options) {}
+      : Optimizer(module, options.rate, slot_names(options)), options_(options) {}
 
  protected:
   void update(const Parameter &p, const Tensor &gradient) const override;
 
  private:
+  static std::vector<std::string> slot_names(const SgdOptions &options) {
+    return options.momentum == 0 ? std::vector<std::string>{} : std::vector<std::string>{"momentum"};
+  }
+
   SgdOptions options_;
 };
 

@@ -1,6 +1,6 @@
 // Trains the demo's net on Fashion-MNIST, and shows what it learned:
-//   fashion_mnist train --output DIR        writes model.safetensors, checkpoint.safetensors, training.png,
-//   training.json fashion_mnist sheet PREDICTIONS PNG     draws what the compiled classifier said of pictures
+//   fashion_mnist train --output DIR      writes model.safetensors, checkpoint.safetensors, training.png, training.json
+//   fashion_mnist sheet PREDICTIONS PNG   draws what the compiled classifier said of pictures
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -41,8 +41,9 @@ struct TrainCommand {
 
   explicit TrainCommand(CLI::App &app) {
     app.add_option("-o,--output", output, "Folder to write to")->capture_default_str();
-    app.add_option("--data", data,
-                   "Folder with the four IDX files; else Debian's dataset-fashion-mnist, else the sample");
+    app.add_option(
+        "--data", data,
+        "Folder with the four IDX files, gzipped or plain; else Debian's dataset-fashion-mnist, else the sample");
     app.add_option("--epochs", options.epochs, "Times to go through the data")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
@@ -74,6 +75,7 @@ struct TrainCommand {
     draw_training(t.history, output + "/training.png");
     const nlohmann::json facts = {{"test_accuracy", t.test_accuracy},
                                   {"train_seconds", t.seconds},
+                                  {"resumed_at_step", t.resumed_at},
                                   {"parameters", net.parameter_count()},
                                   {"threads", saltern::threads()}};
     const std::string text = facts.dump(2) + "\n";

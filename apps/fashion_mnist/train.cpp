@@ -1,9 +1,12 @@
 #include "apps/fashion_mnist/train.h"
 
+#include <charconv>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <numeric>
+#include <iostream>
+#include <map>
 
 #include "runtime/backward.h"
 #include "runtime/checkpoint.h"
@@ -33,37 +36,93 @@ std::vector<double> values(const Tensor &column) {
   return {column.data<double>(), column.data<double>() + column.size()};
 }
 
-// Net, optimizer, history and position, as one set of named tensors.
-Checkpoint snapshot(Module &net, const Optimizer &optimizer, const Trained &t, int64_t step) {
+// Where training stands: what a checkpoint holds besides the net and the optimizer.
+struct Standing {
+  TrainHistory history;
+  int64_t step = 0;
+  double loss_sum = 0, loss_count = 0;  // of the next point of the loss curve
+};
+
+// The vectors of a standing by the names that they have in a checkpoint.
+std::map<std::string, std::vector<double> *> columns(Standing &s) {
+  return {{"history.step", &s.history.step},
+          {"history.loss", &s.history.loss},
+          {"history.epoch_step", &s.history.epoch_step},
+          {"history.test_accuracy", &s.history.test_accuracy}};
+}
+
+// What has to be the same for a resumed run to give the same bits, as text.
+std::map<std::string, std::string> conditions(const FashionMnist &data, const TrainOptions &o) {
+  const auto real = [](double v) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.17g", v);
+    return std::string(text);
+  };
+  return {{"epochs", std::to_string(o.epochs)},
+          {"batch", std::to_string(o.batch)},
+          {"rate", real(o.rate)},
+          {"momentum", real(o.momentum)},
+          {"seed", std::to_string(o.seed)},
+          {"pictures", std::to_string(data.train.size())}};
+}
+
+Checkpoint snapshot(Module &net, const Optimizer &optimizer, Standing &s,
+                    const std::map<std::string, std::string> &conditions) {
   Checkpoint c;
   for (const auto &[name, tensor] : net.state()) c.tensors["net." + name] = tensor;
   for (const auto &[name, tensor] : optimizer.state()) c.tensors["optimizer." + name] = tensor;
-  c.tensors["history.step"] = column(t.history.step);
-  c.tensors["history.loss"] = column(t.history.loss);
-  c.tensors["history.epoch_step"] = column(t.history.epoch_step);
-  c.tensors["history.test_accuracy"] = column(t.history.test_accuracy);
-  c.tensors["history.unshown"] = column(t.history.unshown);
-  c.metadata["step"] = std::to_string(step);
+  for (const auto &[name, values] : columns(s)) c.tensors[name] = column(*values);
+  c.tensors["history.open"] = column({s.loss_sum, s.loss_count});
+  c.metadata = conditions;
+  c.metadata["step"] = std::to_string(s.step);
   return c;
 }
 
-int64_t restore(const std::string &path, Module &net, Optimizer &optimizer, Trained &t) {
-  const Checkpoint c = load_checkpoint(path, {/*expect_finite=*/true});
+const Tensor &column_named(const Checkpoint &c, const std::string &name) {
+  const auto it = c.tensors.find(name);
+  if (it == c.tensors.end()) fail("no training checkpoint: it has no tensor '", name, "'");
+  if (it->second.rank() != 1 || it->second.type() != Type::f64)
+    fail("tensor '", name, "' is ", facts(it->second.type()).name, to_string(it->second.shape()), "; expected f64 [n]");
+  return it->second;
+}
+
+const std::string &metadata(const Checkpoint &c, const std::string &name) {
+  const auto it = c.metadata.find(name);
+  if (it == c.metadata.end()) fail("no training checkpoint: its metadata has no '", name, "'");
+  return it->second;
+}
+
+Standing restored(const Checkpoint &c, Module &net, Optimizer &optimizer,
+                  const std::map<std::string, std::string> &conditions, int64_t steps) {
+  for (const auto &[name, wanted] : conditions)
+    if (metadata(c, name) != wanted)
+      fail("it was made with ", name, " ", metadata(c, name), ", not ", wanted, "; training cannot go on from it");
+  Standing s;
+  const std::string &step = metadata(c, "step");
+  const auto [end, error] = std::from_chars(step.data(), step.data() + step.size(), s.step);
+  if (error != std::errc() || end != step.data() + step.size() || s.step < 0 || s.step > steps)
+    fail("its step '", step, "' is no number from 0 to ", steps);
+  for (const auto &[name, to] : columns(s)) *to = values(column_named(c, name));
+  const std::vector<double> open = values(column_named(c, "history.open"));
+  if (open.size() != 2) fail("tensor 'history.open' has ", open.size(), " values; expected 2");
+  s.loss_sum = open[0];
+  s.loss_count = open[1];
   std::map<std::string, Tensor> of_net, of_optimizer;
   for (const auto &[name, tensor] : c.tensors) {
     if (name.rfind("net.", 0) == 0) of_net[name.substr(4)] = tensor;
     if (name.rfind("optimizer.", 0) == 0) of_optimizer[name.substr(10)] = tensor;
   }
-  const auto step = c.metadata.find("step");
-  if (step == c.metadata.end()) fail(path, ": no training checkpoint: its metadata has no 'step'");
+  net.load_state(of_net);
+  optimizer.load_state(of_optimizer);
+  return s;
+}
+
+Standing restored(const std::string &path, Module &net, Optimizer &optimizer,
+                  const std::map<std::string, std::string> &conditions, int64_t steps) {
+  const Checkpoint c = load_checkpoint(path, {/*expect_finite=*/true});
   try {
-    net.load_state(of_net);
-    optimizer.load_state(of_optimizer);
-    t.history = {values(c.tensors.at("history.step")), values(c.tensors.at("history.loss")),
-                 values(c.tensors.at("history.epoch_step")), values(c.tensors.at("history.test_accuracy")),
-                 values(c.tensors.at("history.unshown"))};
-    return std::stoll(step->second);
-  } catch (const std::exception &e) {
+    return restored(c, net, optimizer, conditions, steps);
+  } catch (const Error &e) {
     fail(path, ": ", e.what());
   }
 }
@@ -71,76 +130,86 @@ int64_t restore(const std::string &path, Module &net, Optimizer &optimizer, Trai
 }  // namespace
 
 double test_accuracy(Module &net, const Dataset &data) {
-  NoGradient off;
-  net.eval();
+  const NoGradient off;
+  const EvaluationMode evaluation(net);
   BatchOptions options;
   options.size = 250;
   options.shuffle = false;
   double right = 0;
   for (const Batch &batch : Batches(data, options))
     right += accuracy(net(batch.images).value(), batch.labels) * static_cast<double>(batch.size());
-  net.train();
   return right / static_cast<double>(data.size());
 }
 
 Trained train(Module &net, const FashionMnist &data, const TrainOptions &options) {
+  if (data.train.size() < 1 || data.test.size() < 1)
+    fail("training needs pictures: there are ", data.train.size(), " to train on and ", data.test.size(), " to test");
   const auto begin = Clock::now();
-  Trained t;
   SGD optimizer(net, {options.rate, options.momentum});
   BatchOptions batches;
   batches.size = options.batch;
   batches.seed = options.seed;
   const int64_t steps_an_epoch = batches_per_epoch(data.train, batches), steps = options.epochs * steps_an_epoch;
+  const std::map<std::string, std::string> conditions = saltern::conditions(data, options);
 
-  int64_t step = 0;
+  Standing s;
   if (options.resume && std::filesystem::exists(options.checkpoint))
-    step = restore(options.checkpoint, net, optimizer, t);
-  const auto save = [&] {
-    if (!options.checkpoint.empty()) save_checkpoint(options.checkpoint, snapshot(net, optimizer, t, step));
+    s = restored(options.checkpoint, net, optimizer, conditions, steps);
+  else if (options.resume)
+    std::cerr << "there is no " << options.checkpoint << " to go on from: training begins\n";
+  const int64_t resumed_at = s.step;
+  const auto stand = [&](bool finished) -> Trained {
+    return {s.history, s.history.test_accuracy.empty() ? 0 : s.history.test_accuracy.back(),
+            std::chrono::duration<double>(Clock::now() - begin).count(), resumed_at, finished};
   };
+  const auto save = [&] {
+    if (options.checkpoint.empty()) return;
+    const Checkpoint c = snapshot(net, optimizer, s, conditions);
+    // A good checkpoint is not written over with one that nobody can go on from.
+    for (const auto &[name, tensor] : c.tensors)
+      expect_finite(tensor, "step " + std::to_string(s.step) + ": tensor '" + name + "': ");
+    save_checkpoint(options.checkpoint, c);
+  };
+  const auto stops = [&] { return options.stop_after_steps > 0 && s.step >= options.stop_after_steps; };
+  if (stops() && s.step < steps) return stand(false);
 
-  for (int64_t epoch = step / steps_an_epoch; epoch < options.epochs; ++epoch) {
+  for (int64_t epoch = s.step / steps_an_epoch; epoch < options.epochs; ++epoch) {
     Progress progress("epoch " + std::to_string(epoch + 1) + "/" + std::to_string(options.epochs), steps_an_epoch);
-    for (const Batch &batch : Batches(data.train, batches, epoch, step % steps_an_epoch)) {
-      optimizer.set_rate(options.rate * (1 - static_cast<double>(step) / static_cast<double>(steps)));
+    for (const Batch &batch : Batches(data.train, batches, epoch, s.step % steps_an_epoch)) {
+      optimizer.set_rate(options.rate * (1 - static_cast<double>(s.step) / static_cast<double>(steps)));
       const Variable loss = cross_entropy(net(batch.images), batch.labels);
+      const double value = loss.value().item();
+      if (!std::isfinite(value))
+        fail("step ", s.step + 1, ": the loss is ", value, "; a rate below ", options.rate, " may help");
       backward(loss);
       optimizer.step();
       optimizer.clear_gradients();
-      ++step;
-      std::vector<double> &losses = t.history.unshown;
-      losses.push_back(loss.value().item());
-      if (step % steps_a_point == 0) {
-        t.history.step.push_back(static_cast<double>(step));
-        t.history.loss.push_back(std::accumulate(losses.begin(), losses.end(), 0.0) /
-                                 static_cast<double>(losses.size()));
-        losses.clear();
+      ++s.step;
+      s.loss_sum += value;
+      ++s.loss_count;
+      if (s.step % steps_a_point == 0) {
+        s.history.step.push_back(static_cast<double>(s.step));
+        s.history.loss.push_back(s.loss_sum / s.loss_count);
+        s.loss_sum = s.loss_count = 0;
       }
       char text[32];
-      std::snprintf(text, sizeof text, "loss %.3f",
-                    t.history.loss.empty() ? loss.value().item() : t.history.loss.back());
+      std::snprintf(text, sizeof text, "loss %.3f", s.history.loss.empty() ? value : s.history.loss.back());
       progress.update(batch.index + 1, text);
-      // The last step of an epoch stops after the test below.
-      if (step == options.stop_after_steps && step % steps_an_epoch != 0) {
+      // The last step of an epoch belongs to the epoch: its accuracy is taken first.
+      if (stops() && s.step % steps_an_epoch != 0) {
         save();
-        t.finished = false;
-        progress.finish("stopped after " + std::to_string(step) + " steps");
-        return t;
+        progress.finish("stopped after " + std::to_string(s.step) + " steps");
+        return stand(false);
       }
     }
-    t.test_accuracy = test_accuracy(net, data.test);
-    t.history.epoch_step.push_back(static_cast<double>(step));
-    t.history.test_accuracy.push_back(t.test_accuracy);
-    progress.finish("test accuracy " + percent(t.test_accuracy));
+    const double share = test_accuracy(net, data.test);
+    s.history.epoch_step.push_back(static_cast<double>(s.step));
+    s.history.test_accuracy.push_back(share);
+    progress.finish("test accuracy " + percent(share));
     save();
-    if (step == options.stop_after_steps && step < steps) {
-      t.finished = false;
-      return t;
-    }
+    if (stops() && s.step < steps) return stand(false);
   }
-  if (!t.history.test_accuracy.empty()) t.test_accuracy = t.history.test_accuracy.back();
-  t.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-  return t;
+  return stand(true);
 }
 
 }  // namespace saltern

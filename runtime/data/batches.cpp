@@ -36,11 +36,14 @@ class Maker {
  public:
   Maker(const Dataset &dataset, const BatchOptions &options, int64_t epoch, int64_t first)
       : dataset_(dataset), options_(options), next_(first) {
-    const Tensor &images = dataset.images;
+    const Tensor &images = dataset.images, &labels = dataset.labels;
+    if (labels.rank() != 1 || labels.type() != Type::i32)
+      fail("batches: labels are ", facts(labels.type()).name, to_string(labels.shape()), "; expected i32 (count)");
     if (images.rank() != 4 || images.type() != Type::u8 || images.extent(0) != dataset.size())
       fail("batches: ", facts(images.type()).name, to_string(images.shape()), " with ", dataset.size(),
            " labels; images are u8 (count, channels, height, width)");
     dataset_.images = images.in_layout(Layout::channels_last);
+    dataset_.labels = labels.in_layout(Layout::row_major);
     count_ = batches_per_epoch(dataset, options);
     if (epoch < 0 || first < 0 || first > count_)
       fail("batches: epoch ", epoch, ", batch ", first, " does not exist; an epoch has ", count_);

@@ -9,10 +9,16 @@ namespace saltern {
 
 namespace {
 
-constexpr const char *train_images = "train-images-idx3-ubyte.gz";
-constexpr const char *train_labels = "train-labels-idx1-ubyte.gz";
-constexpr const char *test_images = "t10k-images-idx3-ubyte.gz";
-constexpr const char *test_labels = "t10k-labels-idx1-ubyte.gz";
+constexpr const char *train_images = "train-images-idx3-ubyte";
+constexpr const char *train_labels = "train-labels-idx1-ubyte";
+constexpr const char *test_images = "t10k-images-idx3-ubyte";
+constexpr const char *test_labels = "t10k-labels-idx1-ubyte";
+
+// The file of that name in a folder, gzipped or, where there is no such file, plain.
+std::string in_folder(const std::string &folder, const char *name) {
+  const std::string plain = (std::filesystem::path(folder) / name).string(), gzipped = plain + ".gz";
+  return std::filesystem::exists(plain) && !std::filesystem::exists(gzipped) ? plain : gzipped;
+}
 
 }  // namespace
 
@@ -23,6 +29,7 @@ Dataset load_idx_dataset(const std::string &images, const std::string &labels, i
          "; images are u8 (count, height, width)");
   if (names.type() != Type::u8 || names.rank() != 1)
     fail(labels, " holds ", facts(names.type()).name, to_string(names.shape()), "; labels are u8 (count)");
+  if (pictures.size() == 0) fail(images, " holds no images: u8", to_string(pictures.shape()));
   if (pictures.extent(0) != names.extent(0))
     fail(images, " holds ", pictures.extent(0), " images, but ", labels, " holds ", names.extent(0), " labels");
 
@@ -41,7 +48,7 @@ Dataset load_idx_dataset(const std::string &images, const std::string &labels, i
 
 std::string find_fashion_mnist(const std::string &sample) {
   for (const std::string &folder : {std::string(FashionMnist::debian_folder), sample}) {
-    const auto has = [&](const char *name) { return std::filesystem::exists(std::filesystem::path(folder) / name); };
+    const auto has = [&](const char *name) { return std::filesystem::exists(in_folder(folder, name)); };
     if (has(train_images) && has(train_labels) && has(test_images) && has(test_labels)) return folder;
   }
   fail("Fashion-MNIST is neither in ", FashionMnist::debian_folder, " (Debian's package dataset-fashion-mnist) nor in ",
@@ -49,11 +56,11 @@ std::string find_fashion_mnist(const std::string &sample) {
 }
 
 FashionMnist load_fashion_mnist(const std::string &folder) {
-  const auto in_folder = [&](const char *name) { return (std::filesystem::path(folder) / name).string(); };
+  const auto file = [&](const char *name) { return in_folder(folder, name); };
   constexpr int classes = static_cast<int>(FashionMnist::class_names.size());
   FashionMnist f;
-  f.train = load_idx_dataset(in_folder(train_images), in_folder(train_labels), classes);
-  f.test = load_idx_dataset(in_folder(test_images), in_folder(test_labels), classes);
+  f.train = load_idx_dataset(file(train_images), file(train_labels), classes);
+  f.test = load_idx_dataset(file(test_images), file(test_labels), classes);
   f.folder = folder;
   return f;
 }

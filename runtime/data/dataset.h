@@ -16,7 +16,7 @@ struct Dataset {
   int64_t size() const { return labels.extent(0); }
 };
 
-// From an IDX file of images (count, height, width) and one of labels (count), which must be below `classes`.
+// From an IDX file of images (count, height, width) and one of labels (count), which must be below `classes`. At least one image.
 Dataset load_idx_dataset(const std::string &images, const std::string &labels, int classes);
 
 struct FashionMnist {
@@ -31,6 +31,7 @@ struct FashionMnist {
 // The first of the folders that holds all four files: Debian's package dataset-fashion-mnist, then `sample`, the part
 // of the data that ships with the project (apps/fashion_mnist/sample).
 std::string find_fashion_mnist(const std::string &sample);
+// From the four IDX files as they are distributed, gzipped or plain.
 FashionMnist load_fashion_mnist(const std::string &folder);
 
 }  // namespace saltern

@@ -105,12 +105,10 @@ Graph trace(const NamedVariables &inputs, const NamedVariables &outputs, const s
 }
 
 Graph trace(Module &net, const Shape &input) {
-  const bool was_training = net.training();
-  net.eval();
+  const EvaluationMode evaluation(net);
   const Recording recording;
   const Variable x(Tensor::zeros(input));
   const Variable y = net(x);
-  if (was_training) net.train();
   return trace({{"x", x}}, {{"y", y}}, net.state());
 }
 

@@ -78,7 +78,30 @@ class Module {
   void load_state(const std::map<std::string, Tensor> &state);
 
  private:
+  friend class EvaluationMode;
   bool training_ = true;
+};
+
+// While it lives, a module and its parts are in evaluation mode; then each is in the mode again that it was in.
+class EvaluationMode {
+ public:
+  explicit EvaluationMode(Module &module) {
+    struct Note : Visitor {
+      std::vector<std::pair<Module *, bool>> modes;
+      void on_module(Module &m) override { modes.emplace_back(&m, m.training_); }
+    } visitor;
+    module.walk(visitor);
+    before_ = std::move(visitor.modes);
+    module.eval();
+  }
+  ~EvaluationMode() {
+    for (auto &[module, training] : before_) module->training_ = training;
+  }
+  EvaluationMode(const EvaluationMode &) = delete;
+  EvaluationMode &operator=(const EvaluationMode &) = delete;
+
+ private:
+  std::vector<std::pair<Module *, bool>> before_;
 };
 
 inline void Visitor::child(const std::string &name, Module &m) {

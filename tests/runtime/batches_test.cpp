@@ -167,6 +167,34 @@ TEST(Batches, ImpossibleOptionsAreNamed) {
   EXPECT_TRUE(contains(error_of([&] { Batches(d, options); }), "deviation 0"));
 }
 
+TEST(Batches, LabelsMayBeStrided) {
+  Dataset d = dataset(10);
+  const Tensor pairs = Tensor::zeros({10, 2}, Type::i32);
+  for (int64_t i = 0; i < 10; ++i) pairs.at<int32_t>({i, 0}) = d.labels.at<int32_t>({i});
+  const Dataset strided = {d.images, pairs.viewed({10}, {2})};
+  Batches batches(strided, of_size(4));
+  for (const Batch &b : batches)
+    for (int64_t i = 0; i < b.size(); ++i)
+      EXPECT_EQ(b.labels.at<int32_t>({i}), d.labels.at<int32_t>({b.samples[static_cast<size_t>(i)]}));
+}
+
+TEST(Batches, LabelsOfAnotherTypeOrRankAreNamed) {
+  const Dataset d = dataset(10);
+  for (const Tensor &labels : {Tensor::zeros({10}), Tensor::zeros({10, 1}, Type::i32), Tensor::zeros({}, Type::i32)})
+    EXPECT_TRUE(contains(error_of([&] { Batches(Dataset{d.images, labels}, of_size(4)); }), to_string(labels.shape())));
+}
+
+TEST(FashionMnist, PlainFilesServeAsGzippedOnesDo) {
+  const ScratchFolder folder;
+  const std::string images("\0\0\x08\3\0\0\0\2\0\0\0\1\0\0\0\1ab", 18), labels("\0\0\x08\1\0\0\0\2\1\3", 10);
+  for (const char *part : {"train", "t10k"}) {
+    folder.write(std::string(part) + "-images-idx3-ubyte", images);
+    folder.write(std::string(part) + "-labels-idx1-ubyte", labels);
+  }
+  const std::string path = std::filesystem::path(folder.file("x")).parent_path().string();
+  EXPECT_EQ(load_fashion_mnist(path).test.size(), 2);
+}
+
 TEST(FashionMnist, TheSampleIsBalanced) {
   const std::string sample =
       (std::filesystem::path(__FILE__).parent_path() / "../../apps/fashion_mnist/sample").string();
@@ -190,6 +218,9 @@ TEST(Dataset, DisagreeingFilesAreNamed) {
   EXPECT_TRUE(contains(error_of([&] { load_idx_dataset(images, images, 4); }), "labels are u8"));
   const std::string fewer = folder.write("fewer", std::string("\0\0\x08\1\0\0\0\1\1", 9));
   EXPECT_TRUE(contains(error_of([&] { load_idx_dataset(images, fewer, 4); }), "2 images"));
+  const std::string none = folder.write("none", std::string("\0\0\x08\3\0\0\0\0\0\0\0\1\0\0\0\1", 16));
+  const std::string no_labels = folder.write("no_labels", std::string("\0\0\x08\1\0\0\0\0", 8));
+  expect_error([&] { load_idx_dataset(none, no_labels, 4); }, {none, "no images"});
 }
 
 }  // namespace

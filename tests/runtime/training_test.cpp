@@ -170,6 +170,74 @@ void expect_adam_rule(bool decoupled) {
 TEST(Optimizers, AdamFollowsItsRule) { expect_adam_rule<Adam>(false); }
 TEST(Optimizers, AdamWDecaysParametersThemselves) { expect_adam_rule<AdamW>(true); }
 
+struct TwoParameters : Module {
+  Variable early{Tensor::full({1}, 1), true}, late{Tensor::full({1}, 1), true};
+  void visit(Visitor &v) override {
+    v.parameter("early", early);
+    v.parameter("late", late);
+  }
+};
+
+// As in PyTorch: a parameter's first gradient makes its step 1, whenever it comes.
+template <typename Rule, typename Options>
+void expect_late_parameter_to_step_like_an_early_one(const Options &options) {
+  TwoParameters m;
+  Rule optimizer(m, options);
+  std::vector<double> early, late;
+  for (int step = 0; step < 6; ++step) {
+    m.early.set_gradient(Tensor::full({1}, 0.5));
+    if (step >= 3) m.late.set_gradient(Tensor::full({1}, 0.5));
+    optimizer.step();
+    if (step < 3) early.push_back(m.early.value().item());
+    if (step >= 3) late.push_back(m.late.value().item());
+  }
+  EXPECT_EQ(late, early);
+}
+
+TEST(Optimizers, StepsAreCountedForEachParameter) {
+  expect_late_parameter_to_step_like_an_early_one<Adam>(AdamOptions{0.1});
+  expect_late_parameter_to_step_like_an_early_one<SGD>(SgdOptions{0.1, 0.9, 0, 0.5});
+}
+
+TEST(Optimizers, SgdWithoutMomentumKeepsNoVelocityAndIgnoresDampening) {
+  OneParameter m;
+  SGD optimizer(m, {0.1, 0, 0.01, 0.5});
+  for (auto &[name, slot] : optimizer.state()) EXPECT_EQ(name, "steps.p");
+  double p[3] = {1, -2, 3};
+  for (int t = 0; t < 3; ++t) {
+    const Tensor gradient = Tensor::of<float>({3}, {0.5f, 1.0f, static_cast<float>(t)});
+    m.p.set_gradient(gradient);
+    optimizer.step();
+    for (int i = 0; i < 3; ++i) {
+      const double g = i == 0 ? 0.5 : i == 1 ? 1 : t;
+      p[i] -= 0.1 * (g + 0.01 * p[i]);
+      EXPECT_NEAR(m.p.value().data<float>()[i], p[i], 1e-5) << t;
+      EXPECT_EQ(gradient.data<float>()[i], static_cast<float>(g)) << "the gradient stays what it was";
+    }
+  }
+}
+
+TEST(Modules, EvaluationModeGivesEveryPartItsOwnModeBack) {
+  Random random(1);
+  Sequential net(Linear(random, 2, 2), Sequential(BatchNorm1d(2), Dropout(random, 0.5)));
+  auto &inner = dynamic_cast<Sequential &>(net.at(1));
+  inner.at(0).eval();  // frozen while the rest trains
+  EXPECT_THROW(
+      {
+        const EvaluationMode evaluation(net);
+        EXPECT_FALSE(net.training() || net.at(0).training() || inner.at(1).training());
+        fail("whatever happens meanwhile");
+      },
+      Error);
+  EXPECT_TRUE(net.training() && net.at(0).training() && inner.training() && inner.at(1).training());
+  EXPECT_FALSE(inner.at(0).training());
+}
+
+TEST(Modules, ANullLayerIsRefusedWhereItIsAdded) {
+  Sequential net{ReLU()};
+  EXPECT_THROW(net.add(std::shared_ptr<Module>()), Error);
+}
+
 TEST(Modules, ASharedLayerIsCountedOnceAndGetsBothGradients) {
   Random random(1);
   auto shared = std::make_shared<Linear>(random, 4, 4, false);
