@@ -9,6 +9,9 @@
 //   max:      dx(c, x, y, n) = sum of dy over the windows whose maximum is this pixel
 //   average:  dx(c, x, y, n) = sum of dy / count over the windows that cover this pixel
 //
+// Each gradient is linear in dy. Its own gradient is, for the average, the average; for the maximum, what stands in an
+// image at given positions: y(c, x, y, n) = x(c, X(x, kx), Y(y, ky), n) with kx + kernel_x ky = position(c, x, y, n).
+//
 // Only pixels inside the image take part; the average's count is all kernel_x kernel_y where count_padding is not 0,
 // else the pixels inside. A window without a pixel inside has maximum -infinity, average 0 and no gradient. Gradients
 // gather: they visit the few windows that may cover a pixel, not the positions in a kernel. Conditions on a pixel are
@@ -98,6 +101,20 @@ inline Tensor max_pool2d_gradient(const Tensor &position, const Tensor &dy, cons
   const Halide::Expr here = position(c, over.x.position, over.y.position, n) == over.x.k + w.kernel_x * over.y.k;
   dx(c, x, y, n) += Halide::select(over.covers && here, dy(c, over.x.position, over.y.position, n), zero);
   return {dx, {dy.extent(0), width, height, dy.extent(3)}};
+}
+
+// The element of each window at `position`; 0 where that is outside the image.
+inline Tensor max_pool2d_pick(const Tensor &position, const Tensor &x, const Window2d &w) {
+  Halide::Var c("c"), at_x("x"), at_y("y"), n("n");
+  const Halide::Expr k = position(c, at_x, at_y, n);
+  const Halide::Expr px = window_source(at_x, k % w.kernel_x, w.sliding.x);
+  const Halide::Expr py = window_source(at_y, k / w.kernel_x, w.sliding.y);
+  const Halide::Expr inside = px >= 0 && px < x.extent(1) && py >= 0 && py < x.extent(2);
+  Halide::Func y("max_pool2d_pick");
+  y(c, at_x, at_y, n) =
+      Halide::select(inside, x(c, Halide::clamp(px, 0, x.extent(1) - 1), Halide::clamp(py, 0, x.extent(2) - 1), n),
+                     Halide::cast(x.type(), 0));
+  return {y, position.extents()};
 }
 
 // The sum over each window is a function of its own, for a schedule to place.

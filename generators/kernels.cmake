@@ -42,6 +42,7 @@ saltern_binary_kernel(power)
 # Windows, normalisation, losses.
 saltern_kernel(max_pool2d FROM pool)
 saltern_kernel(max_pool2d_gradient FROM pool)
+saltern_kernel(max_pool2d_pick FROM pool)
 saltern_kernel(average_pool2d FROM pool)
 saltern_kernel(average_pool2d_gradient FROM pool)
 saltern_kernel(batch_norm_statistics FROM batch_norm)

@@ -60,6 +60,19 @@ const Kernel max_pool2d_gradient(
      {{130, 7, 6, 1}, {130, 7, 6, 1}, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 7, 6}},
     {{"demo", {{32, 14, 14, 64}, {32, 14, 14, 64}, 2, 2, 2, 1, 0, 0, 2, 1, 0, 0, 28, 28}, 32.0 * 28 * 28 * 64}});
 
+const Kernel max_pool2d_pick("max_pool2d_pick",
+                             [](Build &k) {
+                               const Tensor index = k.input("index", 4, Halide::Int(32), {0, 4}), x = k.input("x", 4);
+                               const Window2d w = window(k);
+                               const Tensor y = algorithms::max_pool2d_pick(index, x, w);
+                               const Func out = k.output("y", y);
+                               k.schedule([&](const Machine &m) { schedules::window(out, y.func(), m); });
+                             },
+                             {{{1, 1, 1, 1}, {1, 1, 1, 1}, 1, 1, 1, 1, 0, 0, 1, 1, 0, 0},
+                              {{32, 4, 3, 2}, {32, 8, 7, 2}, 2, 2, 2, 1, 0, 0, 2, 1, 0, 0},
+                              {{9, 5, 5, 3}, {9, 7, 8, 3}, 3, 2, 1, 2, 1, 1, 2, 1, 1, 0},
+                              {{130, 7, 6, 1}, {130, 7, 6, 1}, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1}});
+
 const Kernel average_pool2d("average_pool2d",
                             [](Build &k) {
                               const Tensor x = k.input("x", 4);

@@ -122,7 +122,6 @@ class Walk {
       it->second = accumulate(std::move(it->second), gradient, record_);
   }
 
- public:
   // a + b; in a's memory where nobody else can see it.
   static Variable accumulate(Variable a, const Variable &b, bool record) {
     if (record || !a.is_unique()) return a + b;
@@ -130,7 +129,6 @@ class Walk {
     return a;
   }
 
- private:
   bool record_, free_tape_, everything_ = true;
   std::vector<std::shared_ptr<Step>> steps_;
   std::unordered_map<const Step *, bool> wanted_;

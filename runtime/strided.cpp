@@ -16,6 +16,33 @@ Tensor copied(const Tensor &t, const Shape &strides) {
   return to;
 }
 
+// Dimensions of all operands under the shape of the first, innermost first, merged where they can be in all of them.
+std::vector<std::vector<View::Dimension>> merged(const std::vector<Tensor> &operands, const std::string &who) {
+  const Shape &shape = operands.at(0).shape();
+  std::vector<Shape> strides;
+  for (const Tensor &t : operands) strides.push_back(broadcast_strides(t, shape, who));
+
+  std::vector<int> order;
+  for (int d = static_cast<int>(shape.size()) - 1; d >= 0; --d)
+    if (shape[d] != 1) order.push_back(d);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return strides[0][a] < strides[0][b]; });
+
+  std::vector<std::vector<View::Dimension>> dimensions(operands.size());
+  for (int d : order) {
+    bool merges = !dimensions[0].empty();
+    for (size_t i = 0; merges && i < operands.size(); ++i) {
+      const View::Dimension &inner = dimensions[i].back();
+      merges = strides[i][d] == inner.stride * inner.extent;
+    }
+    for (size_t i = 0; i < operands.size(); ++i)
+      if (merges)
+        dimensions[i].back().extent *= shape[d];
+      else
+        dimensions[i].push_back({shape[d], strides[i][d]});
+  }
+  return dimensions;
+}
+
 }  // namespace
 
 Shape broadcast_shape(const Shape &a, const Shape &b, const std::string &who) {
@@ -44,30 +71,10 @@ Shape broadcast_strides(const Tensor &t, const Shape &shape, const std::string &
 }
 
 std::vector<View> strided_views(const std::vector<Tensor> &operands, const std::string &who) {
-  const Shape &shape = operands.at(0).shape();
-  std::vector<Shape> strides;
-  for (const Tensor &t : operands) strides.push_back(broadcast_strides(t, shape, who));
-
-  std::vector<int> order;
-  for (int d = static_cast<int>(shape.size()) - 1; d >= 0; --d)
-    if (shape[d] != 1) order.push_back(d);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return strides[0][a] < strides[0][b]; });
-
-  std::vector<std::vector<View::Dimension>> dimensions(operands.size());
-  for (int d : order) {
-    bool merges = !dimensions[0].empty();
-    for (size_t i = 0; merges && i < operands.size(); ++i) {
-      const View::Dimension &inner = dimensions[i].back();
-      merges = strides[i][d] == inner.stride * inner.extent;
-    }
-    for (size_t i = 0; i < operands.size(); ++i)
-      if (merges)
-        dimensions[i].back().extent *= shape[d];
-      else
-        dimensions[i].push_back({shape[d], strides[i][d]});
-  }
+  std::vector<std::vector<View::Dimension>> dimensions = merged(operands, who);
   if (dimensions[0].size() > kernel_rank)
-    fail(who, ": a shape of ", to_string(shape), " with these strides has more than ", kernel_rank, " dimensions");
+    fail(who, ": a shape of ", to_string(operands.at(0).shape()), " with these strides has more than ", kernel_rank,
+         " dimensions");
   std::vector<View> views;
   for (size_t i = 0; i < operands.size(); ++i) {
     while (dimensions[i].size() < kernel_rank) dimensions[i].push_back({1, 1});
@@ -89,7 +96,9 @@ void call_strided(const std::string &kernel, const Tensor &output, const std::ve
 void copy(const Tensor &to, const Tensor &from) {
   if (to.type() != from.type()) fail("copy: ", facts(from.type()).name, " into ", facts(to.type()).name);
   const Tensor repeated = from.viewed(to.shape(), broadcast_strides(from, to.shape(), "copy"));
-  if (to.type() == Type::f32 && to.strides() != repeated.strides())
+  // The kernel is for f32 of few dimensions; what is laid out alike is copied at once anyway.
+  if (to.type() == Type::f32 && to.strides() != repeated.strides() &&
+      merged({to, repeated}, "copy")[0].size() <= kernel_rank)
     call_strided("copy", to, {repeated});
   else
     to.copy_from(repeated);

@@ -45,7 +45,11 @@ class Tensor {
   const Shape &shape() const { return shape_; }
   const Shape &strides() const { return strides_; }
   int rank() const { return static_cast<int>(shape_.size()); }
-  int64_t extent(int d) const { return shape_.at(d < 0 ? d + rank() : d); }
+  // Of dimension d; a negative one counts from the end.
+  int64_t extent(int d) const {
+    if (d < -rank() || d >= rank()) fail("a tensor of shape ", to_string(shape_), " has no dimension ", d);
+    return shape_[static_cast<size_t>(d < 0 ? d + rank() : d)];
+  }
   int64_t size() const { return elements(shape_); }
   size_t bytes() const { return static_cast<size_t>(size()) * facts(type_).bytes(); }
   Type type() const { return type_; }

@@ -52,12 +52,6 @@ void Variable::set_gradient(const Variable &gradient) const {
   node_->gradient = gradient;
 }
 
-void Variable::set_value(const Tensor &value) const {
-  if (!node_) fail("an undefined Variable was given a value");
-  if (node_->step) fail("only a leaf can be given another value");
-  node_->value = value;
-}
-
 Step::Step(const Operation &operation, Attributes attributes, std::vector<Variable> inputs, std::vector<Tensor> outputs)
     : operation_(&operation),
       attributes_(std::move(attributes)),

@@ -38,8 +38,6 @@ class Variable {
 
   // The same value without history.
   Variable detached() const { return Variable(value()); }
-  // Puts another tensor in the place of a leaf's value: loading a checkpoint.
-  void set_value(const Tensor &value) const;
 
   // The application that computed this; null for leaves and for what was not recorded.
   const std::shared_ptr<Step> &step() const;

@@ -1,7 +1,6 @@
 #pragma once
-// Files for tests: a folder that goes when the test ends, raw bytes in and out, and the text of an expected error.
+// Files for tests: a folder that goes when the test ends, and raw bytes in and out.
 
-#include <gtest/gtest.h>
 #include <stdlib.h>
 
 #include <filesystem>
@@ -9,7 +8,7 @@
 #include <iterator>
 #include <string>
 
-#include "runtime/error.h"
+#include "tests/errors.h"
 
 namespace saltern {
 
@@ -42,23 +41,6 @@ class ScratchFolder {
 inline std::string bytes_of_file(const std::string &path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
-
-// The message of the saltern::Error that an action throws; a test failure and "" if it throws none.
-template <typename Action>
-std::string error_of(const Action &action) {
-  try {
-    action();
-  } catch (const Error &e) {
-    return e.what();
-  }
-  ADD_FAILURE() << "no error was thrown";
-  return "";
-}
-
-inline testing::AssertionResult contains(const std::string &text, const std::string &part) {
-  if (text.find(part) != std::string::npos) return testing::AssertionSuccess();
-  return testing::AssertionFailure() << "'" << text << "' does not contain '" << part << "'";
 }
 
 }  // namespace saltern

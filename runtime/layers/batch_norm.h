@@ -42,6 +42,23 @@ inline const Operation batch_norm_gradient("batch_norm_gradient", batch_norm_bac
 inline const Operation batch_norm_inference_gradient("batch_norm_inference_gradient",
                                                      batch_norm_backward("batch_norm_inference_gradient"));
 
+// The same gradients written with other operations, for gradients of gradients. mean and variance are (1, C, 1, ...),
+// as functions of x where they depend on it.
+inline std::vector<Variable> batch_norm_recorded(const Variable &x, const Variable &mean, const Variable &variance,
+                                                 const Variable &scale, const Variable &dy, double epsilon,
+                                                 bool training) {
+  Shape by_channel(x.shape().size(), 1);
+  by_channel[1] = x.shape()[1];
+  std::vector<int64_t> others = all_dimensions(x);
+  others.erase(others.begin() + 1);
+  const double share = static_cast<double>(x.shape()[1]) / static_cast<double>(x.value().size());
+  const Variable root = reciprocal(saltern::sqrt(variance + epsilon)), h = (x - mean) * root;
+  const Variable dshift = saltern::sum(dy, others), dscale = saltern::sum(dy * h, others);
+  const Variable inner = training ? dy - dshift * share - h * (dscale * share) : dy;
+  return {saltern::reshape(scale, by_channel) * root * inner, saltern::reshape(dscale, scale.shape()),
+          saltern::reshape(dshift, scale.shape())};
+}
+
 inline Tensor normalised(const Tensor &x, const Tensor &mean, const Tensor &variance, const Tensor &scale,
                          const Tensor &shift, double epsilon) {
   const Tensor y = Tensor::like(x);
@@ -61,6 +78,13 @@ inline const Operation batch_norm_training(
     },
     [](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
       if (dy[1].defined() || dy[2].defined()) fail("batch_norm_training: its statistics have no gradient rule");
+      if (recording_mode() != RecordingMode::off) {
+        const Variable &x = t.input(0);
+        std::vector<int64_t> others = all_dimensions(x);
+        others.erase(others.begin() + 1);
+        const Variable mean = saltern::mean(x, others), variance = saltern::mean(square(x - mean), others);
+        return batch_norm_recorded(x, mean, variance, t.input(1), dy[0], t.attributes().real("epsilon"), true);
+      }
       return apply(batch_norm_gradient, {t.input(0), t.output(1).detached(), t.output(2).detached(), t.input(1), dy[0]},
                    t.attributes());
     });
@@ -73,6 +97,14 @@ inline const Operation batch_norm(
     },
     [](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
       if (t.needs(1) || t.needs(2)) fail("batch_norm: its statistics have no gradient rule");
+      if (recording_mode() != RecordingMode::off) {
+        Shape by_channel(t.input(0).shape().size(), 1);
+        by_channel[1] = t.input(0).shape()[1];
+        const std::vector<Variable> d = batch_norm_recorded(t.input(0), saltern::reshape(t.input(1), by_channel),
+                                                            saltern::reshape(t.input(2), by_channel), t.input(3), dy[0],
+                                                            t.attributes().real("epsilon"), false);
+        return {d[0], Variable(), Variable(), d[1], d[2]};
+      }
       const std::vector<Variable> d =
           apply(batch_norm_inference_gradient, {t.input(0), t.input(1), t.input(2), t.input(3), dy[0]}, t.attributes());
       return {d[0], Variable(), Variable(), d[1], d[2]};

@@ -4,8 +4,8 @@
 //   inline const Binary maximum("maximum");      Variable y = maximum(a, b);
 //
 // A function NAME needs the kernel NAME and a rule; without a rule of its own it uses the kernels NAME_gradient_a and
-// NAME_gradient_b, da = NAME_gradient_a(a, b, dy) under the full shape. Gradients are summed back over what was
-// broadcast.
+// NAME_gradient_b, da = NAME_gradient_a(a, b, dy) under the full shape, whose own gradients are formulas. Gradients are
+// summed back over what was broadcast.
 
 #include "runtime/layers/reduction.h"
 
@@ -19,15 +19,24 @@ class Binary {
     Part a, b;
   };
 
-  // By kernels: for functions whose gradients, where they have any, depend on a and b by pieces of constant value.
-  explicit Binary(const std::string &name)
-      : gradient_a_(std::make_unique<Operation>(name + "_gradient_a", compute(name + "_gradient_a"), piecewise(0))),
-        gradient_b_(std::make_unique<Operation>(name + "_gradient_b", compute(name + "_gradient_b"), piecewise(1))),
+  // Second derivatives times c, under the full shape. None: the first ones are constant, piece by piece.
+  struct Second {
+    using Part = std::function<Variable(const Variable &a, const Variable &b, const Variable &c)>;
+    Part aa, ab, bb;
+  };
+
+  // By kernels.
+  explicit Binary(const std::string &name, Second second = {})
+      : second_(std::move(second)),
+        gradient_a_(std::make_unique<Operation>(name + "_gradient_a", compute(name + "_gradient_a"),
+                                                second_order(&Second::aa, &Second::ab))),
+        gradient_b_(std::make_unique<Operation>(name + "_gradient_b", compute(name + "_gradient_b"),
+                                                second_order(&Second::ab, &Second::bb))),
         rule_{[this](const Variable &a, const Variable &b, const Variable &, const Variable &dy) {
-                return apply_one(*gradient_a_, {a, b, dy});
+                return gradient_a(a, b, dy);
               },
               [this](const Variable &a, const Variable &b, const Variable &, const Variable &dy) {
-                return apply_one(*gradient_b_, {a, b, dy});
+                return gradient_b(a, b, dy);
               }},
         forward_(name, compute(name), gradient()) {}
 
@@ -36,6 +45,14 @@ class Binary {
 
   Variable operator()(const Variable &a, const Variable &b) const { return apply_one(forward_, {a, b}); }
   const Operation &operation() const { return forward_; }
+
+  // Where gradients are by kernels.
+  Variable gradient_a(const Variable &a, const Variable &b, const Variable &dy) const {
+    return apply_one(*gradient_a_, {a, b, dy});
+  }
+  Variable gradient_b(const Variable &a, const Variable &b, const Variable &dy) const {
+    return apply_one(*gradient_b_, {a, b, dy});
+  }
 
  private:
   static Operation::Compute compute(const std::string &kernel) {
@@ -66,14 +83,21 @@ class Binary {
     };
   }
 
-  // NAME_gradient_a(a, b, dy) is linear in dy and, piece by piece, constant in a and b.
-  Operation::Gradient piecewise(int which) {
-    return [this, which](const Taped &t, const std::vector<Variable> &dd) -> std::vector<Variable> {
-      const Operation &same = which == 0 ? *gradient_a_ : *gradient_b_;
-      return {Variable(), Variable(), sum_to(apply_one(same, {t.input(0), t.input(1), dd[0]}), t.input(2).shape())};
+  // Of NAME_gradient_a(a, b, dy), or of b's, which is linear in dy, given the gradient dd of it.
+  Operation::Gradient second_order(Second::Part Second::*by_a, Second::Part Second::*by_b) {
+    return [this, by_a, by_b](const Taped &t, const std::vector<Variable> &dd) -> std::vector<Variable> {
+      const Variable &a = t.input(0), &b = t.input(1), &dy = t.input(2);
+      std::vector<Variable> d(3);
+      for (const auto &[i, part] : {std::pair{0, by_a}, std::pair{1, by_b}})
+        if (t.needs(i) && second_.*part) d[i] = sum_to((second_.*part)(a, b, times(dd[0], dy)), t.input(i).shape());
+      if (t.needs(2))
+        d[2] = sum_to(by_a == &Second::aa ? gradient_a(a, b, dd[0]) : gradient_b(a, b, dd[0]), dy.shape());
+      return d;
     };
   }
+  static Variable times(const Variable &a, const Variable &b);
 
+  Second second_;
   std::unique_ptr<const Operation> gradient_a_, gradient_b_;
   Rule rule_;
   Operation forward_;
@@ -93,6 +117,8 @@ inline const Binary divide("divide", {[](Argument, Argument b, Argument, Argumen
                                       [](Argument, Argument b, Argument y, Argument dy) {
                                         return multiply(divide(multiply(dy, y), b), scalar(-1));
                                       }});
+inline Variable Binary::times(const Variable &a, const Variable &b) { return multiply(a, b); }
+
 inline const Binary maximum("maximum");
 inline const Binary minimum("minimum");
 

@@ -11,8 +11,9 @@ namespace saltern {
 
 namespace operations {
 
-inline void expect_dense(const char *who, bool right, const Tensor &a, const Tensor &b) {
-  if (!right || a.rank() != 2 || b.rank() != 2)
+// Two matrices that agree in one extent: of dimension i of `a`, and j of `b`.
+inline void expect_dense(const char *who, const Tensor &a, int i, const Tensor &b, int j) {
+  if (a.rank() != 2 || b.rank() != 2 || a.extent(i) != b.extent(j))
     fail(who, ": ", to_string(a.shape()), " and ", to_string(b.shape()), " do not fit each other");
 }
 
@@ -23,7 +24,7 @@ inline const Operation dense_gradient_x(
     "dense_gradient_x",
     [](const std::vector<Tensor> &in, const Attributes &) -> std::vector<Tensor> {
       const Tensor w = row_major(in.at(0)), dy = row_major(in.at(1));
-      expect_dense("dense_gradient_x", w.extent(0) == dy.extent(-1), w, dy);
+      expect_dense("dense_gradient_x", w, 0, dy, 1);
       const Tensor dx = Tensor::empty({dy.extent(0), w.extent(1)});
       call("dense_gradient_x", {reversed(w), reversed(dy), reversed(dx)});
       return {dx};
@@ -39,7 +40,7 @@ inline const Operation dense_gradient_w(
     "dense_gradient_w",
     [](const std::vector<Tensor> &in, const Attributes &) -> std::vector<Tensor> {
       const Tensor x = row_major(in.at(0)), dy = row_major(in.at(1));
-      expect_dense("dense_gradient_w", x.extent(0) == dy.extent(0), x, dy);
+      expect_dense("dense_gradient_w", x, 0, dy, 0);
       const Tensor dw = Tensor::empty({dy.extent(1), x.extent(1)});
       call("dense_gradient_w", {reversed(x), reversed(dy), reversed(dw)});
       return {dw};
@@ -55,6 +56,7 @@ inline const Operation dense_gradient_b(
     "dense_gradient_b",
     [](const std::vector<Tensor> &in, const Attributes &) -> std::vector<Tensor> {
       const Tensor dy = channels_last(in.at(0));
+      if (dy.rank() < 2) fail("dense_gradient_b: ", to_string(dy.shape()), " has no dimension 1 for outputs");
       const int64_t channels = dy.extent(1);
       const Tensor db = Tensor::empty({channels});
       call("dense_gradient_b", {View(dy, {{channels, 1}, {dy.size() / channels, channels}}), flat(db)});
@@ -70,7 +72,7 @@ inline const Operation dense(
     "dense",
     [](const std::vector<Tensor> &in, const Attributes &) -> std::vector<Tensor> {
       const Tensor x = row_major(in.at(0)), w = row_major(in.at(1));
-      expect_dense("dense", x.extent(-1) == w.extent(-1), x, w);
+      expect_dense("dense", x, 1, w, 1);
       const Tensor b = in.size() > 2 ? row_major(in[2]) : Tensor::zeros({w.extent(0)});
       if (b.shape() != Shape{w.extent(0)}) fail("dense: a bias of ", to_string(b.shape()), "; expected ", w.extent(0));
       const Tensor y = Tensor::empty({x.extent(0), w.extent(0)});

@@ -38,14 +38,33 @@ struct Pooling {
   }
 };
 
+extern const Operation max_pool2d_pick;
+
 // (index, dy) -> dx; attributes: those of max_pool2d, and the shape of x
 inline const Operation max_pool2d_gradient(
-    "max_pool2d_gradient", [](const std::vector<Tensor> &in, const Attributes &a) -> std::vector<Tensor> {
+    "max_pool2d_gradient",
+    [](const std::vector<Tensor> &in, const Attributes &a) -> std::vector<Tensor> {
       const Shape &shape = integers(a, "shape", 4, 1);
       const Tensor dx = Tensor::empty(shape, Type::f32, Layout::channels_last);
       Pooling(a).run("max_pool2d_gradient", {image(in.at(0)), image(channels_last(in.at(1)))}, {shape[3], shape[2]},
                      {dx});
       return {dx};
+    },
+    [](const Taped &t, const std::vector<Variable> &dd) -> std::vector<Variable> {
+      return {Variable(), apply_one(max_pool2d_pick, {t.input(0), dd[0]}, t.attributes())};
+    });
+
+// (index, x) -> y, the element of each window at its index; attributes: those of max_pool2d_gradient, whose transpose
+// it is
+inline const Operation max_pool2d_pick(
+    "max_pool2d_pick",
+    [](const std::vector<Tensor> &in, const Attributes &a) -> std::vector<Tensor> {
+      const Tensor y = Tensor::empty(in.at(0).shape(), Type::f32, Layout::channels_last);
+      Pooling(a).run("max_pool2d_pick", {image(in.at(0)), image(channels_last(in.at(1)))}, {}, {y});
+      return {y};
+    },
+    [](const Taped &t, const std::vector<Variable> &dd) -> std::vector<Variable> {
+      return {Variable(), apply_one(max_pool2d_gradient, {t.input(0), dd[0]}, t.attributes())};
     });
 
 inline const Operation max_pool2d(

@@ -29,7 +29,11 @@ inline const Operation sum(
     "sum",
     [](const std::vector<Tensor> &in, const Attributes &a) -> std::vector<Tensor> {
       std::vector<bool> marked(in[0].shape().size(), false);
-      for (int64_t d : a.integers("axes")) marked[dimension(d, in[0].rank(), "sum")] = true;
+      for (int64_t d : a.integers("axes")) {
+        const auto axis = static_cast<size_t>(dimension(d, in[0].rank(), "sum"));
+        if (marked[axis]) fail("sum: dimension ", axis, " of ", to_string(in[0].shape()), " is named twice");
+        marked[axis] = true;
+      }
       return {sum_over(in[0], marked, a.real("scale", 1))};
     },
     [](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
@@ -55,7 +59,7 @@ inline Variable sum(const Variable &x, const std::vector<int64_t> &axes, double 
 }
 
 inline Variable mean(const Variable &x, const std::vector<int64_t> &axes) {
-  int64_t count = 1;
+  int64_t count = 1;  // sum() refuses a dimension that is named twice
   for (int64_t d : axes) count *= x.shape()[dimension(d, x.value().rank(), "mean")];
   return sum(x, axes, 1.0 / static_cast<double>(count));
 }

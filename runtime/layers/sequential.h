@@ -27,6 +27,7 @@ class Sequential : public Module {
       layers_.push_back(std::forward<Layer>(layer));
     else
       layers_.push_back(std::make_shared<Plain>(std::forward<Layer>(layer)));
+    if (!layers_.back()) fail("Sequential: layer ", layers_.size() - 1, " is null");
   }
 
   size_t size() const { return layers_.size(); }

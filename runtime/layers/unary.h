@@ -69,12 +69,17 @@ inline const Unary sine("sine", [](const Variable &x) { return -sine(x); });
 inline const Unary cosine("cosine", [](const Variable &x) { return -cosine(x); });
 inline const Unary erf("erf", [](const Variable &x) { return -2.256758334191025 * x * exp(-(x * x)); });  // 4/sqrt(pi)
 
-// a to the power of b; here because the gradient of b takes the logarithm of a.
-inline const Binary power("power", {[](Argument a, Argument b, Argument, Argument dy) {
-                                      return multiply(dy, multiply(b, power(a, subtract(b, scalar(1)))));
-                                    },
-                                    [](Argument a, Argument, Argument y, Argument dy) {
-                                      return multiply(dy, multiply(y, log(a)));
-                                    }});
+// a to the power of b. First derivatives are by kernels, which know the limits at a = 0 and b = 0. Here because second
+// ones take the logarithm of a; of the least normal number where a is 0, so that what is 0 by its limit stays 0.
+inline const Binary power("power",
+                          Binary::Second{
+                              [](Argument a, Argument b, Argument c) { return b * power.gradient_a(a, b - 1.0, c); },
+                              [](Argument a, Argument b, Argument c) {
+                                const Variable less = b - 1.0;
+                                return c * power(a, less) + b * power.gradient_b(a, less, c);
+                              },
+                              [](Argument a, Argument b, Argument c) {
+                                return power.gradient_b(a, b, c) * log(maximum(a, scalar(1.17549435e-38)));
+                              }});
 
 }  // namespace saltern

@@ -133,6 +133,21 @@ TEST_P(Pool, GradientOfTheMaximumMatchesFiniteDifferences) {
       Adjoint::no);
 }
 
+// The gradient of the maximum is linear in dy; what picks elements by their positions is the gradient of it.
+TEST_P(Pool, SecondGradientOfTheMaximumPicksByPosition) {
+  const PoolCase &p = GetParam();
+  const auto pool = algorithms::max_pool2d(Tensor(tied_image(p)), p.window());
+  const auto position = evaluate<int>(dsl::component(pool, 1));
+  check_gradient(
+      {random_buffer<double>({p.channels, p.out_width(), p.out_height(), p.images}, 3)},
+      [&](const Tensors &in) {
+        return algorithms::max_pool2d_gradient(Tensor(position), in[0], p.window(), p.width, p.height);
+      },
+      {{0, [&](const Tensors &,
+               const Tensor &dx) { return algorithms::max_pool2d_pick(Tensor(position), dx, p.window()); }}},
+      Adjoint::no);
+}
+
 TEST_P(Pool, AverageIsThatOfALoop) {
   const PoolCase &p = GetParam();
   const auto x = random_buffer<double>(p.in_extents(), 3);

@@ -5,21 +5,11 @@
 #include <gtest/gtest.h>
 
 #include "runtime/operations.h"
+#include "tests/errors.h"
 #include "tests/runtime/jacobian.h"
 
 namespace saltern {
 namespace {
-
-template <typename Call>
-void expect_error(const Call &call, const std::vector<std::string> &parts) {
-  try {
-    call();
-    FAIL() << "no error";
-  } catch (const Error &e) {
-    for (const std::string &part : parts)
-      EXPECT_NE(std::string(e.what()).find(part), std::string::npos) << "'" << e.what() << "' does not name " << part;
-  }
-}
 
 Variable leaf(std::vector<float> values) {
   const Shape shape = {static_cast<int64_t>(values.size())};
@@ -159,6 +149,14 @@ TEST(Backward, ShapesThatDoNotFitAreNamed) {
   expect_error([&] { expand(a, {3, 3}); }, {"[2, 3]", "[3, 3]"});
   expect_error([&] { reshape(a, {4, -1}); }, {"[2, 3]"});
   expect_error([&] { sum(a, {2}); }, {"sum", "2"});
+  expect_error([&] { sum(a, {0, 0}); }, {"sum", "dimension 0", "[2, 3]", "twice"});
+  expect_error([&] { mean(a, {1, -1}); }, {"dimension 1", "[2, 3]", "twice"});
+  const Variable scalar(Tensor::full({}, 1));
+  expect_error([&] { linear(scalar, b); }, {"[]", "dimension"});
+  expect_error([&] { linear(a, scalar); }, {"dense", "[2, 3]", "[]"});
+  for (const Operation *gradient : {&operations::dense_gradient_x, &operations::dense_gradient_w})
+    expect_error([&] { apply_one(*gradient, {scalar, a}); }, {gradient->name, "[]", "[2, 3]"});
+  expect_error([&] { apply_one(operations::dense_gradient_b, {scalar}); }, {"dense_gradient_b", "[]"});
   const Variable image(Tensor::full({1, 3, 4, 4}, 1)), w(Tensor::full({2, 2, 3, 3}, 1));
   expect_error([&] { conv2d(image, w); }, {"conv2d", "[2, 2, 3, 3]", "[1, 3, 4, 4]"});
   expect_error([&] { conv2d(image, Tensor::full({2, 3, 5, 5}, 1)); }, {"conv2d", "5"});

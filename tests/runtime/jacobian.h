@@ -18,8 +18,8 @@ using Function = std::function<Variable(const Variable &)>;
 
 constexpr double step = 1.0 / 64;
 
-// Values in random order, no two closer than four steps and none within two of `kink`: a function that is smooth
-// between its kinks (ReLU, the largest of a window) is smooth around each of them.
+// Values in random order, no two closer than four steps and none within two of 0: a function that is smooth between its
+// kinks (ReLU, the largest of a window) is smooth around each of them. None is below `low`.
 inline Tensor spaced(const Shape &shape, uint64_t seed, double low = -1e9) {
   const Tensor t = Tensor::empty(shape);
   const int64_t n = t.size();
@@ -41,15 +41,18 @@ inline double dot(const Tensor &a, const Tensor &b) {
   return total;
 }
 
-// Compares a gradient with finite differences of `value` in every element of x; a NaN is a difference.
+// Compares a gradient with finite differences of `value` in every element of x, against the largest of them; a NaN is a
+// difference. A gradient of nothing but zeros proves nothing.
 inline void expect_gradient(const std::string &what, const Tensor &x, const Tensor &gradient,
                             const std::function<double()> &value, double tolerance = 2e-2) {
   ASSERT_EQ(x.shape(), gradient.shape()) << what;
   const Tensor dense = arranged_like(gradient, x);
   ASSERT_TRUE(x.is_dense());
-  double largest = 1;
+  double largest = 0;
   for (int64_t i = 0; i < x.size(); ++i)
     largest = std::max(largest, std::fabs(static_cast<double>(dense.data<float>()[i])));
+  ASSERT_GT(largest, 0) << what << ": all of the gradient is zero";
+  largest = std::max(largest, 0.05);
   for (int64_t i = 0; i < x.size(); ++i) {
     float &at = x.data<float>()[i];
     const float before = at;

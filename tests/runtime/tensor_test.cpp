@@ -6,24 +6,10 @@
 
 #include "runtime/memory.h"
 #include "runtime/view.h"
+#include "tests/errors.h"
 
 namespace saltern {
 namespace {
-
-template <typename Call>
-std::string message_of(const Call &call) {
-  try {
-    call();
-  } catch (const Error &e) {
-    return e.what();
-  }
-  return "no error";
-}
-
-void expect_message(const std::string &message, const std::vector<std::string> &parts) {
-  for (const std::string &part : parts)
-    EXPECT_NE(message.find(part), std::string::npos) << "'" << message << "' does not name '" << part << "'";
-}
 
 Tensor counted(const Shape &shape) {
   std::vector<float> values(elements(shape));
@@ -76,19 +62,16 @@ TEST(Tensor, SlicesAreViews) {
 TEST(Tensor, ReshapeKeepsRowMajorOrder) {
   const Tensor a = counted({2, 6}).reshaped({3, 4});
   EXPECT_EQ(a.at<float>({2, 1}), 9);
-  expect_message(message_of([] { counted({2, 6}).reshaped({5, 2}); }), {"[2, 6]", "[5, 2]"});
-  expect_message(message_of([] {
-                   counted({2, 3, 2, 2}).in_layout(Layout::channels_last).reshaped({24});
-                 }),
-                 {"row-major"});
+  expect_error([] { counted({2, 6}).reshaped({5, 2}); }, {"[2, 6]", "[5, 2]"});
+  expect_error([] { counted({2, 3, 2, 2}).in_layout(Layout::channels_last).reshaped({24}); }, {"row-major"});
 }
 
 TEST(Tensor, CopyConvertsStridesAndRefusesOtherShapes) {
   const Tensor to = Tensor::empty({2, 3, 4, 5}, Type::f32, Layout::channels_last), from = counted({2, 3, 4, 5});
   to.copy_from(from);
   EXPECT_EQ(to.at<float>({1, 2, 3, 4}), 119);
-  expect_message(message_of([&] { to.copy_from(counted({2, 3})); }), {"[2, 3]", "[2, 3, 4, 5]"});
-  expect_message(message_of([&] { to.copy_from(Tensor::zeros({2, 3, 4, 5}, Type::i32)); }), {"i32", "f32"});
+  expect_error([&] { to.copy_from(counted({2, 3})); }, {"[2, 3]", "[2, 3, 4, 5]"});
+  expect_error([&] { to.copy_from(Tensor::zeros({2, 3, 4, 5}, Type::i32)); }, {"i32", "f32"});
 }
 
 TEST(Tensor, FullHasTheValueInEveryType) {
@@ -98,15 +81,16 @@ TEST(Tensor, FullHasTheValueInEveryType) {
 
 TEST(Tensor, ErrorsNameTheCulprit) {
   const Tensor a = counted({2, 3});
-  expect_message(message_of([&] { a.data<int32_t>(); }), {"f32", "i32"});
-  expect_message(message_of([&] { a.at<float>({2, 0}); }), {"[2, 0]", "[2, 3]"});
-  expect_message(message_of([&] { a.at<float>({1}); }), {"[1]", "[2, 3]"});
-  expect_message(message_of([&] { a.item(); }), {"[2, 3]"});
-  expect_message(message_of([&] { a.slice(1, 2, 2); }), {"[2, 4)", "[2, 3]"});
-  expect_message(message_of([] { Tensor::of<float>({2, 2}, {1, 2, 3}); }), {"[2, 2]", "3"});
-  expect_message(message_of([] { Tensor::empty({int64_t{1} << 40, int64_t{1} << 40}); }), {"too large"});
-  expect_message(message_of([] { Tensor::empty({2, -1}); }), {"[2, -1]", "negative"});
-  expect_message(message_of([] { flat(Tensor()); }), {"undefined"});
+  expect_error([&] { a.data<int32_t>(); }, {"f32", "i32"});
+  expect_error([&] { a.at<float>({2, 0}); }, {"[2, 0]", "[2, 3]"});
+  expect_error([&] { a.at<float>({1}); }, {"[1]", "[2, 3]"});
+  expect_error([&] { a.item(); }, {"[2, 3]"});
+  for (int d : {2, -3}) expect_error([&] { a.extent(d); }, {"[2, 3]", std::to_string(d)});
+  expect_error([&] { a.slice(1, 2, 2); }, {"[2, 4)", "[2, 3]"});
+  expect_error([] { Tensor::of<float>({2, 2}, {1, 2, 3}); }, {"[2, 2]", "3"});
+  expect_error([] { Tensor::empty({int64_t{1} << 40, int64_t{1} << 40}); }, {"too large"});
+  expect_error([] { Tensor::empty({2, -1}); }, {"[2, -1]", "negative"});
+  expect_error([] { flat(Tensor()); }, {"undefined"});
 }
 
 TEST(View, ShowsImagesInnermostFirst) {
@@ -119,9 +103,9 @@ TEST(View, ShowsImagesInnermostFirst) {
     EXPECT_EQ(b.dim[d].extent, wanted[d].first) << d;
     EXPECT_EQ(b.dim[d].stride, wanted[d].second) << d;
   }
-  expect_message(message_of([&] { grouped_image(a, 4); }), {"6 channels", "4 groups"});
-  expect_message(message_of([] { image(Tensor::empty({2, 3})); }), {"[2, 3]"});
-  expect_message(message_of([] { flat(Tensor::empty({4, 4}).slice(1, 0, 2)); }), {"[4, 2]", "holes"});
+  expect_error([&] { grouped_image(a, 4); }, {"6 channels", "4 groups"});
+  expect_error([] { image(Tensor::empty({2, 3})); }, {"[2, 3]"});
+  expect_error([] { flat(Tensor::empty({4, 4}).slice(1, 0, 2)); }, {"[4, 2]", "holes"});
 }
 
 #if !defined(__SANITIZE_ADDRESS__)

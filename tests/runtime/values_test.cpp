@@ -186,6 +186,54 @@ TEST(Values, CrossEntropyIsTheMeanOfMinusLogOfTheProbability) {
   EXPECT_NEAR(cross_entropy(x, Tensor::of<int32_t>({3}, {2, 0, 3})).value().item(), wanted, 1e-5);
 }
 
+TEST(Values, CrossEntropyLeavesTheIgnoredLabelOut) {
+  const Variable all(random_tensor({4, 3}, 1), true), some(random_tensor({4, 3}, 1), true);
+  const Tensor kept = Tensor::of<int32_t>({2}, {2, 1}), labels = Tensor::of<int32_t>({4}, {2, -100, -100, 1});
+  // Rows 0 and 3 alone.
+  const Tensor rows = Tensor::empty({2, 3});
+  rows.slice(0, 0, 1).copy_from(all.value().slice(0, 0, 1));
+  rows.slice(0, 1, 1).copy_from(all.value().slice(0, 3, 1));
+  const Variable alone(rows, true), loss = cross_entropy(all, labels, -100), wanted = cross_entropy(alone, kept);
+  EXPECT_NEAR(loss.value().item(), wanted.value().item(), 1e-6);
+  backward(loss);
+  backward(wanted);
+  for (int64_t n = 0; n < 4; ++n)
+    for (int64_t c = 0; c < 3; ++c)
+      EXPECT_NEAR(all.gradient().value().at<float>({n, c}),
+                  n == 0 || n == 3 ? alone.gradient().value().at<float>({n / 3, c}) : 0, 1e-6);
+  // A batch of nothing but ignored labels has nothing to say; any other label without a class is a mistake.
+  const Variable none = cross_entropy(some, Tensor::full({4}, -100, Type::i32), -100);
+  EXPECT_EQ(none.value().item(), 0);
+  backward(none);
+  EXPECT_EQ(sum(square(some.gradient())).value().item(), 0);
+  EXPECT_THROW(cross_entropy(some, labels, -1), Error);
+}
+
+TEST(Values, GradientsOfPowerHaveTheirLimitsAtTheEdges) {
+  const std::vector<float> bases = {0, 0, 0, 0, 3, 2}, exponents = {0, 1, 2, 3, 0, 1};
+  const Variable a(Tensor::of({6}, bases), true), b(Tensor::of({6}, exponents), true);
+  backward(sum(power(a, b)));
+  expect_near(a.gradient(), Tensor::of<float>({6}, {0, 1, 0, 0, 0, 1}));
+  expect_near(b.gradient(), Tensor::of<float>({6}, {0, 0, 0, 0, std::log(3.0f), 2 * std::log(2.0f)}));
+}
+
+TEST(Values, ATensorOfSixPermutedDimensionsIsCopied) {
+  const Shape shape = {2, 3, 2, 3, 2, 3};
+  const Tensor x = random_tensor(shape, 1), to = Tensor::empty({3, 2, 3, 2, 3, 2});
+  const Shape strides(x.strides().rbegin(), x.strides().rend());
+  const Tensor turned = x.viewed({3, 2, 3, 2, 3, 2}, strides);
+  copy(to, turned);
+  for (int64_t i = 0; i < x.size(); ++i) {
+    Shape at(6);
+    int64_t rest = i;
+    for (int d = 5; d >= 0; --d) {
+      at[d] = rest % shape[d];
+      rest /= shape[d];
+    }
+    ASSERT_EQ(to.at<float>(Shape(at.rbegin(), at.rend())), x.at<float>(at)) << i;
+  }
+}
+
 TEST(Values, BatchNormKeepsRunningStatisticsAsPyTorchDoes) {
   const Tensor x = random_tensor({4, 3, 2, 2}, 1, Layout::channels_last);
   BatchNorm2d layer(3);
