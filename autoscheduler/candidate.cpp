@@ -40,8 +40,11 @@ CandidateTime time_in_child(const std::vector<std::string> &program, const Candi
   const size_t end = outcome.output.find_last_not_of('\n'), begin = outcome.output.rfind('\n', end);
   const std::string line = outcome.output.substr(begin == std::string::npos ? 0 : begin + 1);
   const nlohmann::json result = nlohmann::json::parse(line, nullptr, false);
-  if (!result.is_object() || !result.contains("milliseconds") || !result.contains("share_of_peak"))
-    return {0, 0, false, "no result: " + line};
+  // JSON has no NaN: a time that is none comes as null.
+  const auto number = [&](const char *name) {
+    return result.is_object() && result.value(name, nlohmann::json()).is_number();
+  };
+  if (!number("milliseconds") || !number("share_of_peak")) return {0, 0, false, "no result: " + line};
   return {result["milliseconds"], result["share_of_peak"], false, ""};
 }
 

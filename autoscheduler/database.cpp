@@ -70,9 +70,21 @@ class Statement {
   int bound_ = 0;
 };
 
-int pragma(const std::string &path, sqlite3 *db, const std::string &name) {
-  Statement s(path, db, "PRAGMA " + name);
+// The number that a query gives.
+int number(const std::string &path, sqlite3 *db, const std::string &query) {
+  Statement s(path, db, query);
   return s.step() ? s.whole(0) : 0;
+}
+
+// In a transaction: 0 for a file that is empty yet; an error for what is no tuning database, or of no known layout.
+int layout_of(const std::string &path, sqlite3 *db) {
+  const int owner = number(path, db, "PRAGMA application_id");
+  // Not by its pages: a transaction has made the first one before anything is in it.
+  if (owner != application && (owner != 0 || number(path, db, "SELECT count(*) FROM sqlite_master") > 0))
+    fail("tuning database ", path, ": this is a database of another program");
+  const int found = owner == application ? number(path, db, "PRAGMA user_version") : 0;
+  if (found > layout) fail("tuning database ", path, ": of layout ", found, ", made by another version of Saltern");
+  return found;
 }
 
 }  // namespace
@@ -86,20 +98,17 @@ Database::Database(const std::string &path, std::string cpu) : path_(path), cpu_
   handle_.reset(db, sqlite3_close);
   if (code != SQLITE_OK) broken(path, db);
   sqlite3_busy_timeout(db, 10000);
-  const int owner = pragma(path, db, "application_id"), pages = pragma(path, db, "page_count");
-  if (owner != application && pages > 0) fail("tuning database ", path, ": this is a database of another program");
-  const int found = owner == application ? pragma(path, db, "user_version") : 0;
-  if (found == layout) return;
-  if (found > 1) fail("tuning database ", path, ": of layout ", found, ", made by another version of Saltern");
-  execute(path, db, "PRAGMA journal_mode=WAL");
-  // Another process may be doing the same: the layout is asked again where nobody else can write.
+  if (number(path, db, "PRAGMA application_id") == application && number(path, db, "PRAGMA user_version") == layout)
+    return;
+  // Another process may be making the same file: what it is shows where nobody else can write.
   execute(path, db, "BEGIN IMMEDIATE");
-  const int now = pragma(path, db, "user_version");
+  const int now = layout_of(path, db);
   if (now != layout)
     execute(path, db,
             (now == 1 ? set_layout_1_aside : "") + std::string(make_table) + (now == 1 ? take_layout_1 : "") +
                 "; PRAGMA application_id=" + std::to_string(application) +
                 "; PRAGMA user_version=" + std::to_string(layout));
+  // The journal stays SQLite's usual one: to switch to a write-ahead log fails where others have the file open.
   execute(path, db, "COMMIT");
 }
 

@@ -33,7 +33,7 @@ const Row &row_of(const std::string &name) {
     if (r.name == name) return r;
     known += (known.empty() ? "" : ", ") + r.name;
   }
-  fail("there is no autoscheduler '", name, "' (SALTERN_AUTOSCHEDULER); expected one of: ", known);
+  fail("there is no autoscheduler '", name, "'; expected one of: ", known);
 }
 
 // Plugins lie beside the Halide library, wherever this program found that.
@@ -45,11 +45,12 @@ std::string plugin_folder() {
 
 void load(const Row &row) {
   static std::set<std::string> loaded;
-  if (!loaded.insert(row.name).second) return;
+  if (loaded.count(row.name)) return;
   const std::string path = plugin_folder() + "/libautoschedule_" + row.plugin + ".so";
   if (!std::filesystem::exists(path))
     fail("autoscheduler ", row.name, ": there is no ", path, "; it is part of the Halide package");
   Halide::load_plugin(path);
+  loaded.insert(row.name);
 }
 
 void guard(Halide::Internal::Definition definition) {
@@ -71,7 +72,12 @@ void guard_all_tails(const Halide::Pipeline &pipeline) {
 
 std::string chosen_halide_autoscheduler() {
   const char *wanted = std::getenv("SALTERN_AUTOSCHEDULER");
-  return wanted && *wanted ? row_of(wanted).name : rows()[0].name;
+  if (!wanted || !*wanted) return rows()[0].name;
+  try {
+    return row_of(wanted).name;
+  } catch (const Error &e) {
+    fail("SALTERN_AUTOSCHEDULER: ", e.what());
+  }
 }
 
 void schedule_by_halide(const Halide::Pipeline &pipeline, const Halide::Target &target, const std::string &name) {

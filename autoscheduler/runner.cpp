@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -118,6 +120,18 @@ Outcome run_child(const std::vector<std::string> &command, double timeout) {
   else if (!outcome.good)
     outcome.why = "exit code " + std::to_string(WEXITSTATUS(status));
   return outcome;
+}
+
+void limit_own_memory(uint64_t bytes) {
+  // Data, not address space: the latter counts what allocators reserve for every thread and never touch.
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_DATA, &limit) != 0) fail("cannot read the limit of memory: ", std::strerror(errno));
+  limit.rlim_cur = std::min<rlim_t>(bytes, limit.rlim_max);
+  if (setrlimit(RLIMIT_DATA, &limit) != 0) fail("cannot limit memory: ", std::strerror(errno));
+}
+
+uint64_t memory_for_a_candidate() {
+  return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) / 2;
 }
 
 }  // namespace saltern::autoscheduler

@@ -2,6 +2,7 @@
 // Runs one child process with a time-out. A candidate schedule may crash, hang or eat memory while it is compiled or
 // run: that must cost the tuner one candidate and nothing else.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -16,5 +17,10 @@ struct Outcome {
 
 // `command` is a program's path and its arguments. After `timeout` seconds the child is killed, by its id.
 Outcome run_child(const std::vector<std::string> &command, double timeout);
+
+// In the child: from now on it gets at most `bytes` of memory, and std::bad_alloc beyond.
+void limit_own_memory(uint64_t bytes);
+// Half of the machine's memory: what a candidate may have.
+uint64_t memory_for_a_candidate();
 
 }  // namespace saltern::autoscheduler

@@ -25,6 +25,7 @@ TuneProgress tune(const TuneOptions &o, const std::function<void(const TuneProgr
   const auto out_of_time = [&] {
     return o.seconds > 0 && std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() > o.seconds;
   };
+  progress(p);
   while (p.done < p.of && !out_of_time()) {
     const std::optional<Knobs> knobs = search.next();
     if (!knobs) break;

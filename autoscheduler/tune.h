@@ -17,7 +17,7 @@ struct TuneOptions {
   std::string kernel;
   Call call;
   double flops = 0;
-  InstructionSet set = available_instruction_sets().back();
+  InstructionSet set = instruction_set_in_use();
   int threads = 1;
   int trials = 64;                // candidates in all, those known from the database included
   double seconds = 0;             // stop after this time; 0: no limit
@@ -34,7 +34,7 @@ struct TuneProgress {
   std::string last_failure;
 };
 
-// Calls `progress` after every candidate. Fails where the kernel has no knobs.
+// Calls `progress` before the first candidate and after every one. Fails where the kernel has no knobs.
 TuneProgress tune(const TuneOptions &options, const std::function<void(const TuneProgress &)> &progress);
 
 }  // namespace saltern::autoscheduler

@@ -67,9 +67,12 @@ std::vector<uint8_t> read_file(const std::string &path, uint64_t limit) {
 
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
   static std::atomic<unsigned> count{0};
-  // Not mkstemp, whose files only their owner may read: these get the permissions that the umask allows.
-  temporary_ = path_ + ".writing." + std::to_string(getpid()) + "." + std::to_string(count++);
-  descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  // Not mkstemp, whose files only their owner may read: these get the permissions that the umask allows. A process that
+  // was killed may have left its file, and process ids come again (in a container, the same at every start).
+  do {
+    temporary_ = path_ + ".writing." + std::to_string(getpid()) + "." + std::to_string(count++);
+    descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  } while (descriptor_ < 0 && errno == EEXIST);
   if (descriptor_ < 0) fail_with_errno("write", path_);
 }
 

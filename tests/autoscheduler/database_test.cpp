@@ -5,27 +5,23 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
-#include <cstdio>
 #include <fstream>
+#include <thread>
+#include <vector>
 
-#include "runtime/error.h"
+#include "tests/scratch_folder.h"
 
 namespace saltern::autoscheduler {
 namespace {
 
+// The path of a file that is not there, a name for each test.
 std::string fresh(const std::string &name) {
-  const std::string path = testing::TempDir() + "saltern_database_test_" + name + ".sqlite";
-  for (const char *suffix : {"", "-wal", "-shm"}) std::remove((path + suffix).c_str());
-  return path;
+  static const ScratchFolder folder;
+  return folder.file(name + ".sqlite");
 }
 
 void expect_error_that_names(const std::string &path) {
-  try {
-    Database database(path);
-    ADD_FAILURE() << path << " was taken for a tuning database";
-  } catch (const Error &e) {
-    EXPECT_NE(std::string(e.what()).find(path), std::string::npos) << e.what();
-  }
+  expect_error([&] { Database database(path); }, {path});
 }
 
 const Call call = {{64, 32}, {64, 16}, std::vector<int>{16}, 3};
@@ -110,6 +106,25 @@ TEST(Database, TwoHandlesWriteTheSameFile) {
   EXPECT_EQ(a.best("dense", call, "avx2")->knobs.at("rows"), 6);
 }
 
+// Builds and tuners that start together find no file, and each makes it.
+TEST(Database, ManyMakeTheSameFileAtOnce) {
+  for (int round = 0; round < 20; ++round) {
+    const std::string path = fresh("many" + std::to_string(round));
+    std::vector<std::string> errors(8);
+    std::vector<std::thread> all;
+    for (std::string &error : errors)
+      all.emplace_back([&path, &error] {
+        try {
+          Database(path).record("dense", call, "avx2", {{{"rows", 4}}, 2.0, 0.5});
+        } catch (const Error &e) {
+          error = e.what();
+        }
+      });
+    for (std::thread &t : all) t.join();
+    for (const std::string &error : errors) ASSERT_EQ(error, "");
+  }
+}
+
 TEST(Database, ThatDoesNotExistIsNotMadeByReading) {
   const std::string path = fresh("absent");
   EXPECT_FALSE(Database::existing(path));
@@ -135,13 +150,12 @@ TEST(Database, ATruncatedFileIsAnErrorThatNamesTheFile) {
   }
   ASSERT_GT(bytes.size(), 8192u);
   std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes.substr(0, 6000);
-  try {
-    const Database d(path);
-    (void)d.best("dense", call, "avx2");
-    ADD_FAILURE() << "a truncated database was read";
-  } catch (const Error &e) {
-    EXPECT_NE(std::string(e.what()).find(path), std::string::npos) << e.what();
-  }
+  expect_error(
+      [&] {
+        const Database d(path);
+        (void)d.best("dense", call, "avx2");
+      },
+      {path});
 }
 
 TEST(Database, OfAnotherProgramIsAnErrorThatNamesTheFile) {

@@ -6,7 +6,7 @@
 
 #include "dsl/padding.h"
 #include "generators/kernel.h"
-#include "runtime/error.h"
+#include "tests/errors.h"
 #include "tests/random_buffer.h"
 
 namespace saltern {
@@ -88,14 +88,17 @@ TEST_P(Schedule, IsVectorisedAndParallel) {
   EXPECT_TRUE(parallel);
 }
 
-TEST(HalideAutoscheduler, AnUnknownOneIsAnErrorThatNamesIt) {
-  const Chosen nobody("Nobody2030");
-  try {
-    autoscheduler::chosen_halide_autoscheduler();
-    ADD_FAILURE();
-  } catch (const Error &e) {
-    EXPECT_NE(std::string(e.what()).find("Nobody2030"), std::string::npos);
+TEST(HalideAutoscheduler, AnUnknownOneIsAnErrorThatNamesItAndWhoAskedForIt) {
+  {
+    const Chosen nobody("Nobody2030");
+    expect_error([] { autoscheduler::chosen_halide_autoscheduler(); },
+                 {"SALTERN_AUTOSCHEDULER", "Nobody2030", "Adams2019"});
   }
+  const Build build = own_layer.build(host_target(), Build::Schedule::plain);
+  const std::string direct =
+      error_of([&] { autoscheduler::schedule_by_halide(build.pipeline(), host_target(), "Nobody2031"); });
+  EXPECT_TRUE(contains(direct, "Nobody2031"));
+  EXPECT_FALSE(contains(direct, "SALTERN_AUTOSCHEDULER"));
 }
 
 }  // namespace

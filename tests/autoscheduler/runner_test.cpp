@@ -7,7 +7,7 @@
 #include <chrono>
 
 #include "autoscheduler/candidate.h"
-#include "runtime/error.h"
+#include "tests/errors.h"
 
 namespace saltern::autoscheduler {
 namespace {
@@ -49,12 +49,7 @@ TEST(Runner, EndlessOutputIsBounded) {
 }
 
 TEST(Runner, AProgramThatIsNotThereIsAnErrorThatNamesIt) {
-  try {
-    run_child({"/no/such/program"}, 1);
-    ADD_FAILURE();
-  } catch (const Error &e) {
-    EXPECT_NE(std::string(e.what()).find("/no/such/program"), std::string::npos);
-  }
+  expect_error([] { run_child({"/no/such/program"}, 1); }, {"/no/such/program"});
 }
 
 const Candidate candidate = {"dense", {{4, 4}}, 1, InstructionSet::sse41, 1, {{"rows", 2}}};
@@ -75,6 +70,34 @@ TEST(Candidate, NoResultIsAFailure) {
   EXPECT_NE(time_with("true").why_failed, "");
   EXPECT_NE(time_with("kill -ABRT $$").why_failed, "");
 }
+
+// JSON has no NaN and no infinity: a measurement that went wrong says null.
+TEST(Candidate, AResultThatIsNoNumberIsAFailure) {
+  for (const char *result : {R"({"milliseconds": null, "share_of_peak": 0.5})", R"({"milliseconds": 1})",
+                             R"({"milliseconds": 1, "share_of_peak": "much"})", "[1, 2]", "null"}) {
+    const CandidateTime t = time_with(std::string("echo '") + result + "'");
+    EXPECT_TRUE(contains(t.why_failed, result));
+  }
+}
+
+// In a process of its own, which never has its memory back.
+TEST(RunnerDeathTest, AChildGetsNoMoreMemoryThanItsLimit) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        limit_own_memory(uint64_t{256} << 20);
+        const std::vector<char> little(uint64_t{16} << 20, 1);
+        try {
+          const std::vector<char> much(uint64_t{512} << 20, 1);
+        } catch (const std::bad_alloc &) {
+          std::exit(little[0]);
+        }
+        std::exit(0);
+      },
+      testing::ExitedWithCode(1), "");
+}
+
+TEST(Runner, ACandidateGetsAPartOfTheMachinesMemory) { EXPECT_GT(memory_for_a_candidate(), uint64_t{1} << 28); }
 
 }  // namespace
 }  // namespace saltern::autoscheduler

@@ -4,11 +4,10 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <fstream>
 
 #include "generators/workload.h"
-#include "runtime/error.h"
+#include "tests/scratch_folder.h"
 
 namespace saltern::autoscheduler {
 namespace {
@@ -17,12 +16,11 @@ const Call small_dense = {{16, 8}, {16, 16}, std::vector<int>{16}};
 
 // A stand-in for the program that measures: notes each call in a file, and likes many rows except 5, where it crashes.
 struct Stage {
-  std::string database = testing::TempDir() + "saltern_tune_test.sqlite",
-              log = testing::TempDir() + "saltern_tune_test.log";
+  const ScratchFolder folder;
+  const std::string database = folder.file("tuning.sqlite"), log = folder.file("log");
   TuneOptions options;
 
   Stage() {
-    for (const std::string &path : {database, database + "-wal", database + "-shm", log}) std::remove(path.c_str());
     options.kernel = "dense";
     options.call = small_dense;
     options.flops = 1;

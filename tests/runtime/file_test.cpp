@@ -1,0 +1,49 @@
+// Files that are written appear whole or not at all.
+
+#include "runtime/file.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "tests/scratch_folder.h"
+
+namespace saltern {
+namespace {
+
+TEST(AtomicFile, AppearsAtCommitAndNotBefore) {
+  const ScratchFolder folder;
+  const std::string path = folder.write("file", "old");
+  {
+    AtomicFile file(path);
+    file.write("new", 3);
+    EXPECT_EQ(bytes_of_file(path), "old");
+    file.commit();
+  }
+  EXPECT_EQ(bytes_of_file(path), "new");
+  {
+    AtomicFile abandoned(path);
+    abandoned.write("never", 5);
+  }
+  EXPECT_EQ(bytes_of_file(path), "new");
+  EXPECT_EQ(folder.count(), 1u);
+}
+
+// A process with this id was killed while it wrote: as happens to the first process of a container that restarts.
+TEST(AtomicFile, IsWrittenThoughAKilledProcessLeftItsPart) {
+  const ScratchFolder folder;
+  const std::string path = folder.file("file");
+  for (int i = 0; i < 100; ++i)
+    folder.write("file.writing." + std::to_string(getpid()) + "." + std::to_string(i), "a part");
+  AtomicFile file(path);
+  file.write("whole", 5);
+  file.commit();
+  EXPECT_EQ(bytes_of_file(path), "whole");
+}
+
+TEST(AtomicFile, ThatCannotBeWrittenIsNamed) {
+  const ScratchFolder folder;
+  expect_error([&] { AtomicFile(folder.file("no/such/folder")); }, {"no/such/folder"});
+}
+
+}  // namespace
+}  // namespace saltern
