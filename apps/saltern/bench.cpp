@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -22,24 +23,27 @@ struct Options {
   std::string database = autoscheduler::default_database_path();
 };
 
-void print(const Operation &op, const Options &o, const std::string &kernel, const Measurement &m) {
+// `compared`: the shares of peak of all kernels that were tried, by kind, where there was a choice.
+void print(const Operation &op, const Options &o, const std::string &kernel, const Measurement &m,
+           const std::map<std::string, double> &compared = {}) {
   if (!o.json) {
     std::printf("%-32s %-8s %-7s %d thread%s %9.3f ms %8.1f GF/s of %.1f: %.1f %% of peak\n", op.label.c_str(),
                 kernel.c_str(), o.machine.isa.c_str(), o.machine.threads, o.machine.threads == 1 ? " " : "s",
                 m.milliseconds, m.gflops, m.peak_gflops, 100 * m.share_of_peak);
     return;
   }
-  const nlohmann::ordered_json line = {{"operation", op.label},
-                                       {"kernel", kernel},
-                                       {"isa", o.machine.isa},
-                                       {"threads", o.machine.threads},
-                                       {"gflops", m.gflops},
-                                       {"peak_gflops", m.peak_gflops},
-                                       {"share_of_peak", m.share_of_peak},
-                                       {"best_share_of_peak", m.best_share},
-                                       {"median_ms", m.milliseconds},
-                                       {"best_ms", m.best_milliseconds},
-                                       {"samples", m.samples}};
+  nlohmann::ordered_json line = {{"operation", op.label},
+                                 {"kernel", kernel},
+                                 {"isa", o.machine.isa},
+                                 {"threads", o.machine.threads},
+                                 {"gflops", m.gflops},
+                                 {"peak_gflops", m.peak_gflops},
+                                 {"share_of_peak", m.share_of_peak},
+                                 {"best_share_of_peak", m.best_share},
+                                 {"median_ms", m.milliseconds},
+                                 {"best_ms", m.best_milliseconds},
+                                 {"samples", m.samples}};
+  if (!compared.empty()) line["compared"] = compared;
   std::printf("%s\n", line.dump().c_str());
 }
 
@@ -68,7 +72,10 @@ void bench(const Operation &op, const Options &o) {
   if (const auto knobs = tuned_knobs(op, o)) {
     const generators::ExactKernel exact(op.kernel, op.call, set, *knobs);
     const Measurement tuned = measure([&] { work.run(exact); }, op.flops, how);
-    if (tuned.share_of_peak > library.share_of_peak) return print(op, o, "tuned", tuned);
+    const bool is_better = tuned.share_of_peak > library.share_of_peak;
+    print(op, o, is_better ? "tuned" : "library", is_better ? tuned : library,
+          {{"library", library.share_of_peak}, {"tuned", tuned.share_of_peak}});
+    return;
   }
   print(op, o, "library", library);
 }

@@ -26,12 +26,12 @@ class BadInput : public Error {
   using Error::Error;
 };
 
-// Does what only fails where the user's input is wrong.
+// Does what only fails where the user's input is wrong. Other exceptions, such as lack of memory, stay what they are.
 template <typename Work>
 auto on_input(const Work &work) {
   try {
     return work();
-  } catch (const std::exception &e) {
+  } catch (const Error &e) {
     throw BadInput(e.what());
   }
 }

@@ -1,6 +1,8 @@
 // saltern: the command-line program.
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 
 #include "apps/saltern/command.h"
@@ -21,9 +23,16 @@ const Command commands[] = {
 
 constexpr int failed = 1, bad_usage = 2;
 
+// Of output that is buffered; what cannot be written (a full disk) is a failure too.
+void flush_output() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout)) fail("cannot write the output: ", std::strerror(errno));
+}
+
 int run(const Action &action) {
   try {
-    return action();
+    const int code = action();
+    flush_output();
+    return code;
   } catch (const BadInput &e) {
     std::fprintf(stderr, "saltern: %s\n", e.what());
     return bad_usage;
@@ -44,16 +53,20 @@ int main(int argc, char **argv) {
     const std::string what = unknown.empty() ? e.what() : "'" + unknown.front() + "' is no command or option here";
     return "saltern: " + what + "\nsaltern: try --help\n";
   });
-  Action chosen;
-  for (const Command &c : commands) {
-    CLI::App *sub = app.add_subcommand(c.name, c.summary);
-    if (c.hidden) sub->group("");
-    c.define(*sub, chosen);
-  }
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &e) {
-    return app.exit(e) == 0 ? 0 : bad_usage;
-  }
-  return run(chosen);
+  return run([&] {
+    Action chosen;
+    for (const Command &c : commands) {
+      CLI::App *sub = app.add_subcommand(c.name, c.summary);
+      if (c.hidden) sub->group("");
+      c.define(*sub, chosen);
+    }
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::ParseError &e) {
+      const int code = app.exit(e);  // 0 for --help and --version
+      std::cout.flush();
+      return code == 0 && std::cout ? 0 : code == 0 ? failed : bad_usage;
+    }
+    return chosen();
+  });
 }

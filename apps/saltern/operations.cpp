@@ -16,13 +16,18 @@ CLI::Option *add_extent(CLI::App &app, const std::string &name, int &value, cons
   return app.add_option(name, value, what)->check(CLI::Range(1, most))->capture_default_str();
 }
 
-std::string text(int v) { return std::to_string(v); }
+std::string text(int64_t v) { return std::to_string(v); }
+
+// " what value", where the value is not the usual one.
+std::string unless(int usual, const char *what, int value) {
+  return value == usual ? "" : std::string(" ") + what + " " + text(value);
+}
 
 struct Matmul {
   int m = 0, n = 0, k = 0, batch = 1;
 
   std::vector<Operation> operations() const {
-    const std::string label = "matmul " + text(m) + " " + text(n) + " " + text(k);
+    const std::string label = "matmul " + text(m) + " " + text(n) + " " + text(k) + unless(1, "batch", batch);
     return {{label, "matmul", {{k, m, batch}, {n, k, batch}}, 2.0 * m * n * k * batch}};
   }
 };
@@ -45,7 +50,7 @@ struct Conv2d {
     if (in % groups || out % groups)
       throw BadInput("--groups " + text(groups) + " does not divide --in " + text(in) + " and --out " + text(out));
     const Sliding<int> s = {stride, dilation, padding, padding};
-    const int reach = dilation * (kernel - 1) + 1;
+    const int64_t reach = int64_t{dilation} * (kernel - 1) + 1;
     if (reach > size + 2 * padding || reach > across + 2 * padding)
       throw BadInput("a kernel of " + text(reach) + " does not fit an image of " + text(across) + " x " + text(size) +
                      " with a padding of " + text(padding));
@@ -65,7 +70,9 @@ struct Conv2d {
       return first;
     };
     const std::string label = "conv2d " + text(kernel) + "x" + text(kernel) + " " + text(in) + "->" + text(out) + " @" +
-                              (across == size ? "" : text(across) + "x") + text(size);
+                              (across == size ? "" : text(across) + "x") + text(size) + unless(1, "stride", stride) +
+                              unless(1, "padding", padding) + unless(1, "dilation", dilation) +
+                              unless(1, "batch", batch) + unless(1, "groups", groups);
     struct Pass {
       const char *name, *kernel;
       Call call;

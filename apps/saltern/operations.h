@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -13,7 +12,7 @@
 namespace saltern {
 
 struct Operation {
-  std::string label;   // "matmul 1024 1024 1024"
+  std::string label;   // "matmul 1024 1024 1024", and what is not as usual
   std::string kernel;  // the declared kernel that does it
   generators::Call call;
   double flops;

@@ -14,6 +14,7 @@
 #include "apps/saltern/operations.h"
 #include "autoscheduler/call_text.h"
 #include "autoscheduler/candidate.h"
+#include "autoscheduler/runner.h"
 #include "runtime/progress.h"
 
 namespace saltern {
@@ -63,7 +64,7 @@ void print(const Operation &op, const Options &o, const TuneProgress &p) {
   std::printf("kept in %s\n", o.tune.database.c_str());
 }
 
-int run(const Operation &op, Options o) {
+void run(const Operation &op, Options o) {
   o.tune.kernel = op.kernel;
   o.tune.call = op.call;
   o.tune.flops = op.flops;
@@ -77,9 +78,9 @@ int run(const Operation &op, Options o) {
     bar->update(now.done, text(now));
   });
   if (bar) bar->finish(text(p));
+  if (p.done == 0) fail(op.label, ": --seconds ", o.tune.seconds, " were over before the first candidate was measured");
   if (!p.best) fail(op.label, ": all ", p.done, " candidates failed; the last: ", p.last_failure);
   print(op, o, p);
-  return 0;
 }
 
 }  // namespace
@@ -111,9 +112,8 @@ void define_tune(CLI::App &app, Action &chosen) {
     sub->add_flag("--json", o->json, "One line of JSON");
     sub->callback([o, wanted, &chosen] {
       chosen = [o, wanted] {
-        int code = 0;
-        for (const Operation &op : wanted()) code = std::max(code, run(op, *o));
-        return code;
+        for (const Operation &op : wanted()) run(op, *o);
+        return 0;
       };
     });
   }
@@ -136,6 +136,7 @@ void define_measure_candidate(CLI::App &app, Action &chosen) {
   app.callback([g, &chosen] {
     chosen = [g] {
       prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody waits for the result of a tuner that is gone
+      limit_own_memory(memory_for_a_candidate());
       const Candidate c = {g->kernel,  call_from_text(g->call),  g->flops, instruction_set(g->isa),
                            g->threads, knobs_from_text(g->knobs)};
       std::printf("%s\n", measured_text(c, g->seconds).c_str());

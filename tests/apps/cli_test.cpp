@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "tests/apps/run_program.h"
+#include "tests/scratch_folder.h"
 
 namespace saltern {
 namespace {
@@ -17,7 +17,7 @@ using nlohmann::json;
 
 // A database of nobody, so that what was tuned on this machine does not matter.
 Said saltern(const std::string &arguments) {
-  return run_program("saltern", arguments, "SALTERN_TUNING_DATABASE=" + testing::TempDir() + "no_such_database.sqlite");
+  return run_program("saltern", arguments, "SALTERN_TUNING_DATABASE=/no/such/database.sqlite");
 }
 
 TEST(CommandLine, EveryCommandHelps) {
@@ -34,10 +34,12 @@ TEST(CommandLine, BadUsageIsTwoAndNamesTheCulprit) {
     const char *arguments, *culprit;
   };
   for (const Case &c :
-       {Case{"", "subcommand"}, Case{"nonsense", "nonsense"}, Case{"bench matmul 0 1 1", "m"},
-        Case{"bench matmul 2 2", "k"}, Case{"bench matmul 2 2 two", "k"}, Case{"bench matmul 8 8 8 --isa mmx", "mmx"},
-        Case{"bench matmul 8 8 8 --threads 0", "threads"}, Case{"bench matmul 1000000 1000000 2", "elements"},
-        Case{"bench conv2d --groups 3", "--groups"}, Case{"bench conv2d --size 2 --kernel 9", "9"},
+       {Case{"", "subcommand"}, Case{"nonsense", "nonsense"}, Case{"bench matmul 0 1 1", "m: Value 0 not in range"},
+        Case{"bench matmul 2 2", "k is required"}, Case{"bench matmul 2 2 two", "k: Value two not in range"},
+        Case{"bench matmul 8 8 8 --isa mmx", "mmx"}, Case{"bench matmul 8 8 8 --threads 0", "threads"},
+        Case{"bench matmul 1000000 1000000 2", "elements"}, Case{"bench conv2d --groups 3", "--groups"},
+        Case{"bench conv2d --size 2 --kernel 9", "a kernel of 9 does not fit"},
+        Case{"bench conv2d --kernel 65537 --dilation 65536", "a kernel of 4294967297 does not fit"},
         Case{"info /no/such/file", "/no/such/file"}, Case{"info /dev/null", "/dev/null"},
         Case{"compile /no/such/model -o /no/such", "/no/such/model"}, Case{"compile m -o d --target z80", "'z80'"},
         Case{"compile m -o d --target z80", "avx512, avx2, sse41"}, Case{"compile m -o d --name 1st", "'1st'"},
@@ -99,8 +101,8 @@ TEST(CommandLine, BenchConv2dPrintsALineForEachPass) {
 }
 
 TEST(CommandLine, WhatIsTunedOnceIsKnownAndUsed) {
-  const std::string database = testing::TempDir() + "saltern_cli_test.sqlite";
-  for (const char *suffix : {"", "-wal", "-shm"}) std::remove((database + suffix).c_str());
+  const ScratchFolder folder;
+  const std::string database = folder.file("tuning.sqlite");
   const std::string tune = "tune matmul 48 48 48 --trials 2 --json --database " + database;
   const json first = json::parse(saltern(tune).out), second = json::parse(saltern(tune).out);
   EXPECT_EQ(first.at("measured"), 2);
@@ -109,8 +111,36 @@ TEST(CommandLine, WhatIsTunedOnceIsKnownAndUsed) {
   EXPECT_GT(first.at("share_of_peak").get<double>(), 0);
   const Said bench = saltern("bench matmul 48 48 48 --seconds 0.05 --json --database " + database);
   ASSERT_EQ(bench.code, 0) << bench.all;
-  const std::string kernel = json::parse(bench.out).at("kernel");
-  EXPECT_TRUE(kernel == "tuned" || kernel == "library") << kernel;  // whichever is faster here
+  // Both were tried, and the faster of them is told of.
+  const json line = json::parse(bench.out), &shares = line.at("compared");
+  const double tuned = shares.at("tuned"), library = shares.at("library");
+  EXPECT_GT(tuned, 0);
+  EXPECT_EQ(line.at("kernel"), tuned > library ? "tuned" : "library");
+  EXPECT_EQ(line.at("share_of_peak"), std::max(tuned, library));
+  const json alone =
+      json::parse(saltern("bench matmul 48 48 48 --library --seconds 0.05 --json --database " + database).out);
+  EXPECT_EQ(alone.at("kernel"), "library");
+  EXPECT_FALSE(alone.contains("compared"));
+}
+
+TEST(CommandLine, TuningThatHasNoTimeSaysSo) {
+  const ScratchFolder folder;
+  const Said said = saltern("tune matmul 8 8 8 --seconds 1e-9 --database " + folder.file("tuning.sqlite"));
+  EXPECT_EQ(said.code, 1);
+  EXPECT_TRUE(contains(said.all, "--seconds 1e-09"));
+}
+
+TEST(CommandLine, LabelsTellWhatIsNotAsUsual) {
+  const json line = json::parse(
+      saltern("bench conv2d --in 4 --out 6 --size 9 --stride 2 --padding 0 --groups 2 --seconds 0.02 --json").out);
+  EXPECT_EQ(line.at("operation"), "conv2d 3x3 4->6 @9 stride 2 padding 0 groups 2 forward");
+}
+
+TEST(CommandLine, OutputThatIsLostIsAFailure) {
+  for (const char *arguments : {"targets", "targets --json", "--help"}) {
+    const Said said = saltern(std::string(arguments) + " >/dev/full");
+    EXPECT_EQ(said.code, 1) << arguments << ": " << said.all;
+  }
 }
 
 TEST(CommandLine, AFileThatIsNoDatabaseIsBadInputThatIsNamed) {

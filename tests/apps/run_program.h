@@ -2,11 +2,11 @@
 // Runs a program of this build with a shell's quoting and keeps what it said.
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <string>
+
+#include "tests/shell.h"
 
 namespace saltern {
 
@@ -15,20 +15,6 @@ struct Said {
   std::string out;  // standard output
   std::string all;  // and standard error, mixed
 };
-
-inline std::string read_all(const std::string &command, int &code) {
-  std::string text;
-  FILE *pipe = popen(command.c_str(), "r");
-  if (!pipe) {
-    code = -1;
-    return text;
-  }
-  char part[4096];
-  for (size_t n; (n = fread(part, 1, sizeof part, pipe)) > 0;) text.append(part, n);
-  const int status = pclose(pipe);
-  code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return text;
-}
 
 // `arguments` as on a command line; `before` may set environment variables.
 inline Said run_program(const std::string &program, const std::string &arguments, const std::string &before = "") {
