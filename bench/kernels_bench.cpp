@@ -3,7 +3,7 @@
 //   share_of_peak   of this core's multiply-add peak, measured around every sample in the same run
 //   gigabytes/s     of buffers read or written once, for kernels that are bound by memory
 //
-//   kernels_bench --benchmark_filter=matmul
+//   bench_kernels --benchmark_filter=matmul
 
 #include <benchmark/benchmark.h>
 

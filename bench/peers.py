@@ -8,6 +8,7 @@ import json
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 WORK = ["training_step", "matmul_256", "matmul_1024", "conv2d_64_64_56", "conv2d_128_128_28"]
@@ -97,20 +98,35 @@ def serve(peer, name, threads):
 class Worker:
     def __init__(self, name, command):
         self.name, self.times = name, []
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, text=True)
+        self.errors = tempfile.TemporaryFile("w+")  # not a pipe, which fills up while nobody reads it
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,
+                                        text=True)
         self.alive = self.process.stdout.readline().strip() == '"ready"'
-        if not self.alive:
-            error = self.process.stderr.read().strip().splitlines()
-            self.why = error[-1] if error else "it ended without a word"
+
+    def why(self):
+        """The last thing that a worker said before it ended."""
+        self.errors.seek(0)
+        said = self.errors.read().strip().splitlines()
+        return said[-1] if said else "it ended without a word"
 
     def burst(self, seconds):
-        self.process.stdin.write(f"{seconds}\n")
-        self.process.stdin.flush()
-        self.times += json.loads(self.process.stdout.readline())
+        if not self.alive:
+            return
+        try:
+            self.process.stdin.write(f"{seconds}\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            pass
+        answer = self.process.stdout.readline()
+        if answer:
+            self.times += json.loads(answer)
+        self.alive = bool(answer)
 
     def stop(self):
-        self.process.stdin.close()
+        try:
+            self.process.stdin.close()
+        except BrokenPipeError:
+            pass
         self.process.wait()
 
 
@@ -118,16 +134,13 @@ def compare(worker, name, threads, rounds, seconds):
     workers = [Worker("saltern", [worker, name, str(threads)])]
     workers += [Worker(p, [sys.executable, __file__, "--serve", p, name, str(threads)]) for p in PEERS]
     row = {"work": name, "threads": threads}
-    for w in workers:
-        if not w.alive:
-            row[w.name] = {"left_out": w.why}
-    workers = [w for w in workers if w.alive]
     for _ in range(rounds):
         for w in workers:
             w.burst(seconds)
     for w in workers:
-        row[w.name] = {"min_ms": min(w.times), "median_ms": statistics.median(w.times)}
         w.stop()
+        row[w.name] = ({"min_ms": min(w.times), "median_ms": statistics.median(w.times)} if w.alive
+                       else {"left_out": w.why()})
     own = row["saltern"]
     for peer in PEERS:
         if "min_ms" in row[peer] and "min_ms" in own:

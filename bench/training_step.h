@@ -4,6 +4,8 @@
 
 #include "apps/fashion_mnist/net.h"
 #include "runtime/backward.h"
+#include "runtime/graph/flops.h"
+#include "runtime/graph/trace.h"
 #include "runtime/layers/losses.h"
 #include "runtime/optimizer.h"
 
@@ -18,6 +20,13 @@ class TrainingStep {
         images_(random_.normal_tensor({batch, 1, 28, 28}, Layout::channels_last)),
         labels_(Tensor::empty({batch}, Type::i32)) {
     for (int64_t i = 0; i < batch; ++i) labels_.data<int32_t>()[i] = static_cast<int32_t>(random_.below(10));
+  }
+
+  // Of dense layers and convolutions: the forward pass, the gradient of weights, which is as much again, and the
+  // gradient of inputs, which is the same but for the first layer, whose input needs none.
+  double flops() {
+    const Graph whole = trace(net_, images_.shape()), first = trace(net_.at(0), images_.shape());
+    return 3 * saltern::flops(whole) - saltern::flops(first);
   }
 
   // Returns the loss.
