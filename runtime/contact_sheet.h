@@ -12,7 +12,7 @@ enum class Mark { none, right, wrong };
 
 struct SheetPicture {
   Tensor picture;       // u8 (height, width) or (height, width, channels)
-  std::string caption;  // lines end with '\n'
+  std::string caption;  // lines, separated by '\n'
   Mark mark = Mark::none;
 };
 

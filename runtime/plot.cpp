@@ -108,7 +108,8 @@ Ticks round_ticks(double low, double high, int count) {
   Ticks t;
   t.step = step;
   t.first = std::floor(low / step + 1e-9) * step;
-  t.count = 1 + std::clamp(static_cast<int>(std::ceil((high - t.first) / step - 1e-9)), 1, 50);
+  // high - t.first may be infinite; only what has been clamped fits an int.
+  t.count = 1 + static_cast<int>(std::clamp(std::ceil(high / step - t.first / step - 1e-9), 1.0, 50.0));
   return t;
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 // Line plots with a left and a right axis: loss and accuracy over steps, for example.
 
-#include <optional>
 #include <string>
 #include <vector>
 

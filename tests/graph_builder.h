@@ -38,11 +38,12 @@ class GraphBuilder {
   }
 
   std::string pool(const std::string &operation, const std::string &x, int64_t kernel, int64_t stride,
-                   int64_t padding = 0) {
+                   int64_t padding = 0, bool count_padding = true) {
     const Shape s = graph.value(x).shape;
     const Sliding<int64_t> slide = {stride, 1, padding, padding};
     Attributes a = sliding(stride, padding, 1);
     a.set("kernel", Shape{kernel, kernel});
+    if (operation == "average_pool2d") a.set("count_padding", int64_t{count_padding});
     return graph.add_node(operation, {x}, "pool" + number(),
                           {s[0], s[1], window_positions(s[2], kernel, slide), window_positions(s[3], kernel, slide)},
                           a);

@@ -86,6 +86,7 @@ inline std::vector<double> pool(const std::vector<NaiveValue> &in, const Attribu
       sum += in[0].image(n, c, iy, ix);
       ++count;
     });
+    if (a.integer("count_padding", 1)) count = static_cast<double>(kernel[0] * kernel[1]);
     y.push_back(maximum ? best : sum / count);
   });
   return y;

@@ -4,8 +4,8 @@
 //   saltern graph 1
 //   input x f32 [1, 1, 28, 28]
 //   constant conv.weight f32 [32, 1, 3, 3]
-//   node conv2d(x, conv.weight, conv.bias) {padding = [1, 1, 1, 1], slope = 0.5, mode = "same"} -> y f32 [1, 32, 28,
-//   28] output y
+//   node conv2d(x, conv.weight, conv.bias) {pads = [1, 1, 1, 1], slope = 0.5, mode = "same"} -> y f32 [1, 32, 28, 28]
+//   output y
 //
 // The elements of constants are not in the text; they stand beside it (model_file.h).
 

@@ -1,8 +1,7 @@
 #pragma once
 // Normalisation: every element is changed by what a reduction over its channel or over its row gave.
 //
-//   over_rows:      f(c) reduces v(c, p) over a long p; vectors along c, p in chunks of fixed length that are reduced
-//   in
+//   over_rows:      f(c) reduces v(c, p) over a long p; vectors along c, p in chunks of fixed length that are reduced in
 //                   parallel and then added in order. The chunks depend on nothing, so neither do the bits.
 //   each_channel:   out(c, p) elementwise, with factors of c alone.
 //   along_row:      f(n) reduces v(c, n) over the innermost dimension, a vector of partial results at a time.

@@ -10,11 +10,9 @@
 namespace saltern {
 namespace {
 
-std::vector<Halide::Buffer<>> run_library(const std::string &name, const Build &build, Values &values) {
-  const Kernel *kernel = find_kernel(name);
-  EXPECT_NE(kernel, nullptr) << name << " has no registry row";
+std::vector<Halide::Buffer<>> run_library(const Kernel &kernel, const Build &build, Values &values) {
   auto outs = outputs_of(build);
-  EXPECT_EQ(kernel->call(arguments_of(build, values, outs).data()), 0);
+  EXPECT_EQ(kernel.call(arguments_of(build, values, outs).data()), 0);
   return outs;
 }
 
@@ -23,6 +21,8 @@ class Kernels : public testing::TestWithParam<std::string> {};
 TEST_P(Kernels, LibraryGivesWhatThePlainAlgorithmGives) {
   const generators::Kernel &kernel = generators::find_kernel(GetParam());
   ASSERT_FALSE(kernel.checks.empty()) << "a kernel needs at least one call to check";
+  const Kernel *built = find_kernel(kernel.name);
+  ASSERT_NE(built, nullptr) << kernel.name << " has no registry row";
   for (size_t c = 0; c < kernel.checks.size(); ++c) {
     const generators::Call &call = kernel.checks[c];
     Build plain = kernel.build(host_target(), Build::Schedule::plain, call);
@@ -30,13 +30,17 @@ TEST_P(Kernels, LibraryGivesWhatThePlainAlgorithmGives) {
     const auto want = run_plain(plain, values);
     for (InstructionSet set : available_instruction_sets()) {
       const LimitInstructionSet limit(set);
-      const auto got = run_library(kernel.name, plain, values);
-      for (size_t o = 0; o < want.size(); ++o)
+      const auto got = run_library(*built, plain, values);
+      for (size_t o = 0; o < want.size(); ++o) {
+        SCOPED_TRACE(kernel.name + ", check " + std::to_string(c) + ", output " + plain.output_names()[o] + ", " +
+                     std::string(name(set)));
         if (want[o].type() == Halide::Float(32))
-          EXPECT_LE(relative_difference(got[o].as<float>(), want[o].as<float>()), 2e-5)
-              << kernel.name << ", check " << c << ", output " << plain.output_names()[o] << ", " << name(set);
+          EXPECT_LE(relative_difference(got[o].as<float>(), want[o].as<float>()), 2e-5);
+        else if (want[o].type() == Halide::Int(32))
+          EXPECT_EQ(relative_difference(got[o].as<int>(), want[o].as<int>()), 0);
         else
-          EXPECT_EQ(relative_difference(got[o].as<int>(), want[o].as<int>()), 0) << kernel.name << ", check " << c;
+          FAIL() << "nobody knows how near outputs of this type have to be";
+      }
     }
   }
 }

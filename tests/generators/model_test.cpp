@@ -97,7 +97,9 @@ Graph awkward_sizes() {
   for (const Shape &s : std::vector<Shape>{{1, 1, 2, 2}, {2, 5, 7, 9}, {1, 16, 8, 8}}) {
     const std::string x = input(s);
     outputs.push_back(b.pool("max_pool2d", x, 2, 2));
+    outputs.push_back(b.pool("max_pool2d", x, 3, 2, 1));
     outputs.push_back(b.pool("average_pool2d", x, 2, 1));
+    for (bool count_padding : {true, false}) outputs.push_back(b.pool("average_pool2d", x, 3, 2, 1, count_padding));
     outputs.push_back(b.apply("subtract", {b.batch_norm(x), b.constant("row" + x, {s[3]})}));
   }
   for (const Shape &s : std::vector<Shape>{{1, 1}, {3, 10}, {2, 17}})

@@ -138,6 +138,11 @@ TEST(Ticks, AreRoundAndCoverTheRange) {
     }
   EXPECT_EQ(round_ticks(0, 1, 6).label(1), "0.2");
   EXPECT_GE(round_ticks(3, 3, 6).count, 2);
+  // From the first tick, -1e308, to the upper end is infinitely far.
+  const Ticks wide = round_ticks(-0.9e308, 0.9e308, 6);
+  EXPECT_TRUE(std::isfinite(wide.step));
+  EXPECT_LE(wide.count, 8);
+  EXPECT_GE(wide.last(), 0.9e308);
 }
 
 Plot two_series() {

@@ -8,6 +8,7 @@
 
 #include "tests/kernel_calls.h"
 #include "tests/scratch_folder.h"
+#include "tests/shell.h"
 
 namespace saltern {
 namespace {
@@ -91,16 +92,6 @@ TEST_P(Gpu, OpenClGivesWhatThePlainAlgorithmGives) {
 
 // ---- CUDA, assembled.
 
-std::string run_program(const std::string &command, int &exit_code) {
-  std::string text;
-  FILE *pipe = popen((command + " 2>&1").c_str(), "r");
-  if (!pipe) throw std::runtime_error("cannot run " + command);
-  char chunk[4096];
-  for (size_t n; (n = std::fread(chunk, 1, sizeof chunk, pipe)) > 0;) text.append(chunk, n);
-  exit_code = pclose(pipe);
-  return text;
-}
-
 // The PTX that a compiled object carries for the driver: text from the header comment to the terminating zero.
 std::string ptx_in(const std::string &object) {
   const std::string bytes = bytes_of_file(object);
@@ -110,16 +101,16 @@ std::string ptx_in(const std::string &object) {
 
 bool assembles_for(const std::string &processor) {
   int exit_code = -1;
-  static const std::string help = run_program(std::string(SALTERN_PTXAS) + " --help", exit_code);
+  static const std::string help = read_all(std::string(SALTERN_PTXAS) + " --help 2>&1", exit_code);
   return help.find("'" + processor + "'") != std::string::npos;
 }
 
 // Assembles, expects no spills and no stack, and says how many registers each kernel takes.
 void expect_no_spills(const ScratchFolder &folder, const std::string &ptx, const std::string &processor) {
   int exit_code = -1;
-  const std::string said = run_program(std::string(SALTERN_PTXAS) + " -v -arch=" + processor + " -o " +
-                                           folder.file("kernel.cubin") + " " + folder.write("kernel.ptx", ptx),
-                                       exit_code);
+  const std::string said = read_all(std::string(SALTERN_PTXAS) + " -v -arch=" + processor + " -o " +
+                                        folder.file("kernel.cubin") + " " + folder.write("kernel.ptx", ptx) + " 2>&1",
+                                    exit_code);
   ASSERT_EQ(exit_code, 0) << processor << ": " << said;
   const std::regex memory("(\\d+) bytes stack frame, (\\d+) bytes spill stores, (\\d+) bytes spill loads");
   const std::regex registers("Used (\\d+) registers");
