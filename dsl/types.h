@@ -1,68 +1,132 @@
 #pragma once
 // The element types of tensors, in both worlds. Nothing here needs the Halide compiler.
 //
-// f16 and bf16 are storage types: kernels widen them to f32 when they read and narrow when they write.
+// f16 and bf16 are storage types: kernels widen them to f32 when they read and narrow when they write. The floats of 8
+// and 4 bits and the integers of 4 and 2 bits are stored one element a byte (a float as its code), and only converted
+// from and to. A text is a std::string; only the host computes with it.
 
 #include <HalideRuntime.h>
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace saltern {
 
-enum class Type : uint8_t { f32, f64, f16, bf16, i32, i64, u8, boolean };
-
-struct TypeFacts {
-  Type type;
-  std::string_view name;
-  std::string_view safetensors_name;
-  halide_type_t halide;
-  constexpr int bytes() const { return (halide.bits + 7) / 8; }
+enum class Type : uint8_t {
+  f32,
+  f64,
+  f16,
+  bf16,
+  i8,
+  i16,
+  i32,
+  i64,
+  u8,
+  u16,
+  u32,
+  u64,
+  boolean,
+  f8e4m3fn,
+  f8e4m3fnuz,
+  f8e5m2,
+  f8e5m2fnuz,
+  f8e8m0,
+  f4e2m1,
+  i4,
+  u4,
+  i2,
+  u2,
+  text
 };
 
-inline const std::array<TypeFacts, 8> &all_types() {
-  static const std::array<TypeFacts, 8> table = {{
-      {Type::f32, "f32", "F32", halide_type_t(halide_type_float, 32)},
-      {Type::f64, "f64", "F64", halide_type_t(halide_type_float, 64)},
-      {Type::f16, "f16", "F16", halide_type_t(halide_type_float, 16)},
-      {Type::bf16, "bf16", "BF16", halide_type_t(halide_type_bfloat, 16)},
-      {Type::i32, "i32", "I32", halide_type_t(halide_type_int, 32)},
-      {Type::i64, "i64", "I64", halide_type_t(halide_type_int, 64)},
-      {Type::u8, "u8", "U8", halide_type_t(halide_type_uint, 8)},
-      {Type::boolean, "bool", "BOOL", halide_type_t(halide_type_uint, 1)},
+struct TypeFacts {
+  enum class Kind : uint8_t { real, integer, natural, boolean, text };
+
+  Type type;
+  std::string_view name;
+  std::string_view safetensors_name;  // empty where the format has none
+  Kind kind;
+  int bits;              // of a value; its storage may have more
+  halide_type_t halide;  // of its storage
+
+  constexpr int bytes() const {
+    return type == Type::text ? static_cast<int>(sizeof(std::string)) : (halide.bits + 7) / 8;
+  }
+  // Whether kernels compute in it, or only convert from and to it.
+  constexpr bool is_arithmetic() const {
+    return kind == Kind::boolean || (kind != Kind::text && bits >= 8 && !is_small_real());
+  }
+  constexpr bool is_small_real() const { return kind == Kind::real && bits <= 8; }
+};
+
+inline const std::array<TypeFacts, 24> &all_types() {
+  using Kind = TypeFacts::Kind;
+  constexpr auto real = halide_type_float, brain = halide_type_bfloat;
+  constexpr auto integer = halide_type_int, natural = halide_type_uint;
+  static const std::array<TypeFacts, 24> table = {{
+      {Type::f32, "f32", "F32", Kind::real, 32, halide_type_t(real, 32)},
+      {Type::f64, "f64", "F64", Kind::real, 64, halide_type_t(real, 64)},
+      {Type::f16, "f16", "F16", Kind::real, 16, halide_type_t(real, 16)},
+      {Type::bf16, "bf16", "BF16", Kind::real, 16, halide_type_t(brain, 16)},
+      {Type::i8, "i8", "I8", Kind::integer, 8, halide_type_t(integer, 8)},
+      {Type::i16, "i16", "I16", Kind::integer, 16, halide_type_t(integer, 16)},
+      {Type::i32, "i32", "I32", Kind::integer, 32, halide_type_t(integer, 32)},
+      {Type::i64, "i64", "I64", Kind::integer, 64, halide_type_t(integer, 64)},
+      {Type::u8, "u8", "U8", Kind::natural, 8, halide_type_t(natural, 8)},
+      {Type::u16, "u16", "U16", Kind::natural, 16, halide_type_t(natural, 16)},
+      {Type::u32, "u32", "U32", Kind::natural, 32, halide_type_t(natural, 32)},
+      {Type::u64, "u64", "U64", Kind::natural, 64, halide_type_t(natural, 64)},
+      {Type::boolean, "bool", "BOOL", Kind::boolean, 1, halide_type_t(natural, 1)},
+      {Type::f8e4m3fn, "f8e4m3fn", "F8_E4M3", Kind::real, 8, halide_type_t(natural, 8)},
+      {Type::f8e4m3fnuz, "f8e4m3fnuz", "", Kind::real, 8, halide_type_t(natural, 8)},
+      {Type::f8e5m2, "f8e5m2", "F8_E5M2", Kind::real, 8, halide_type_t(natural, 8)},
+      {Type::f8e5m2fnuz, "f8e5m2fnuz", "", Kind::real, 8, halide_type_t(natural, 8)},
+      {Type::f8e8m0, "f8e8m0", "F8_E8M0", Kind::real, 8, halide_type_t(natural, 8)},
+      {Type::f4e2m1, "f4e2m1", "", Kind::real, 4, halide_type_t(natural, 8)},
+      {Type::i4, "i4", "", Kind::integer, 4, halide_type_t(integer, 8)},
+      {Type::u4, "u4", "", Kind::natural, 4, halide_type_t(natural, 8)},
+      {Type::i2, "i2", "", Kind::integer, 2, halide_type_t(integer, 8)},
+      {Type::u2, "u2", "", Kind::natural, 2, halide_type_t(natural, 8)},
+      {Type::text, "text", "", Kind::text, 0, halide_type_t(halide_type_handle, 64)},
   }};
   return table;
 }
 
 inline const TypeFacts &facts(Type type) { return all_types()[static_cast<size_t>(type)]; }
+inline bool is_real(Type type) { return facts(type).kind == TypeFacts::Kind::real; }
 
 // The Type that a C++ type is stored as.
+template <Type type>
+struct IsType {
+  static constexpr Type value = type;
+};
 template <typename T>
 struct TypeOf;
 template <>
-struct TypeOf<float> {
-  static constexpr Type value = Type::f32;
-};
+struct TypeOf<float> : IsType<Type::f32> {};
 template <>
-struct TypeOf<double> {
-  static constexpr Type value = Type::f64;
-};
+struct TypeOf<double> : IsType<Type::f64> {};
 template <>
-struct TypeOf<int32_t> {
-  static constexpr Type value = Type::i32;
-};
+struct TypeOf<int8_t> : IsType<Type::i8> {};
 template <>
-struct TypeOf<int64_t> {
-  static constexpr Type value = Type::i64;
-};
+struct TypeOf<int16_t> : IsType<Type::i16> {};
 template <>
-struct TypeOf<uint8_t> {
-  static constexpr Type value = Type::u8;
-};
+struct TypeOf<int32_t> : IsType<Type::i32> {};
 template <>
-struct TypeOf<bool> {
-  static constexpr Type value = Type::boolean;
-};
+struct TypeOf<int64_t> : IsType<Type::i64> {};
+template <>
+struct TypeOf<uint8_t> : IsType<Type::u8> {};
+template <>
+struct TypeOf<uint16_t> : IsType<Type::u16> {};
+template <>
+struct TypeOf<uint32_t> : IsType<Type::u32> {};
+template <>
+struct TypeOf<uint64_t> : IsType<Type::u64> {};
+template <>
+struct TypeOf<bool> : IsType<Type::boolean> {};
+template <>
+struct TypeOf<std::string> : IsType<Type::text> {};
 
 }  // namespace saltern

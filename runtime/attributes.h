@@ -1,20 +1,30 @@
 #pragma once
-// What an operation is told besides its inputs: named numbers, lists and words.
+// What an operation is told besides its inputs: named numbers, lists, words, tensors, formulas and graphs.
 //
 //   Attributes a = {{"axis", 1}, {"epsilon", 1e-5}, {"shape", Shape{2, 3}}};
 //   a.integer("axis")                                  // throws, naming operation and attribute, where it is missing
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "dsl/expression.h"
 #include "runtime/error.h"
+#include "runtime/tensor.h"
 
 namespace saltern {
 
-using Attribute = std::variant<int64_t, double, std::vector<int64_t>, std::string>;
+struct Graph;
+using SharedGraph = std::shared_ptr<const Graph>;  // the body of a branch or a loop
+
+using Attribute = std::variant<int64_t, double, std::vector<int64_t>, std::string, std::vector<double>,
+                               std::vector<std::string>, Tensor, formula::Expression, SharedGraph>;
+
+// Graphs are the same where they are one object; all else by value.
+bool is_same(const Attribute &a, const Attribute &b);
 
 class Attributes {
  public:
@@ -39,13 +49,30 @@ class Attributes {
   const std::vector<int64_t> &integers(const std::string &name) const {
     return get<std::vector<int64_t>>(name, "a list of integers");
   }
+  std::vector<int64_t> integers(const std::string &name, const std::vector<int64_t> &otherwise) const {
+    return has(name) ? integers(name) : otherwise;
+  }
+  const std::vector<double> &reals(const std::string &name) const {
+    return get<std::vector<double>>(name, "a list of real numbers");
+  }
   const std::string &word(const std::string &name) const { return get<std::string>(name, "a word"); }
+  std::string word(const std::string &name, const std::string &otherwise) const {
+    return has(name) ? word(name) : otherwise;
+  }
+  const std::vector<std::string> &words(const std::string &name) const {
+    return get<std::vector<std::string>>(name, "a list of words");
+  }
+  const Tensor &tensor(const std::string &name) const { return get<Tensor>(name, "a tensor"); }
+  const formula::Expression &expression(const std::string &name) const {
+    return get<formula::Expression>(name, "a formula");
+  }
+  const Graph &graph(const std::string &name) const { return *get<SharedGraph>(name, "a graph"); }
 
   // In alphabetical order.
   Map::const_iterator begin() const { return values_.begin(); }
   Map::const_iterator end() const { return values_.end(); }
   bool empty() const { return values_.empty(); }
-  bool operator==(const Attributes &other) const { return values_ == other.values_; }
+  bool operator==(const Attributes &other) const;
   bool operator!=(const Attributes &other) const { return !(*this == other); }
 
   // Whose attributes these are, for messages.

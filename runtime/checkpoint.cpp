@@ -47,7 +47,7 @@ Type parse_type(const std::string &where, const json &value) {
   if (!value.is_string()) fail(where, "dtype is missing or not a string");
   const auto name = value.get<std::string>();
   for (const TypeFacts &f : all_types())
-    if (f.safetensors_name == name) return f.type;
+    if (!name.empty() && f.safetensors_name == name) return f.type;
   fail(where, "dtype '", name, "' is not supported");
 }
 
@@ -178,6 +178,8 @@ void save_checkpoint(const std::string &path, const Checkpoint &checkpoint) {
   for (const auto &[name, tensor] : order) {
     if (name == metadata_key) fail("cannot save ", path, ": a tensor cannot be named ", metadata_key);
     if (!tensor.defined()) fail("cannot save ", path, ": tensor '", name, "' is undefined");
+    if (facts(tensor.type()).safetensors_name.empty())
+      fail("cannot save ", path, ": tensor '", name, "' is ", facts(tensor.type()).name, ", which safetensors has not");
     header[name] = {{"dtype", facts(tensor.type()).safetensors_name},
                     {"shape", tensor.shape()},
                     {"data_offsets", {at, at + tensor.bytes()}}};

@@ -17,8 +17,10 @@ struct DlpackType {
 };
 
 constexpr DlpackType dlpack_types[] = {
-    {Type::f32, kDLFloat, 32}, {Type::f64, kDLFloat, 64}, {Type::f16, kDLFloat, 16}, {Type::bf16, kDLBfloat, 16},
-    {Type::i32, kDLInt, 32},   {Type::i64, kDLInt, 64},   {Type::u8, kDLUInt, 8},    {Type::boolean, dlpack_bool, 8},
+    {Type::f32, kDLFloat, 32},       {Type::f64, kDLFloat, 64}, {Type::f16, kDLFloat, 16}, {Type::bf16, kDLBfloat, 16},
+    {Type::i8, kDLInt, 8},           {Type::i16, kDLInt, 16},   {Type::i32, kDLInt, 32},   {Type::i64, kDLInt, 64},
+    {Type::u8, kDLUInt, 8},          {Type::u16, kDLUInt, 16},  {Type::u32, kDLUInt, 32},  {Type::u64, kDLUInt, 64},
+    {Type::boolean, dlpack_bool, 8},
 };
 
 Type type_of(const DLDataType &d) {

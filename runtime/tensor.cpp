@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "runtime/element.h"
 #include "runtime/memory.h"
 
 namespace saltern {
@@ -36,9 +37,11 @@ void copy_words(const Tensor &to, const Tensor &from) {
   for_each_pair(to.shape(), to.strides(), from.strides(), [&](int64_t a, int64_t b) { t[a] = f[b]; });
 }
 
-template <typename T>
-void fill(const Tensor &t, double value) {
-  std::fill_n(static_cast<T *>(t.raw()), t.size(), static_cast<T>(value));
+// Texts are objects: their memory is made and freed as such.
+std::shared_ptr<void> allocate_elements(Type type, int64_t count) {
+  if (type != Type::text) return allocate(static_cast<size_t>(count) * facts(type).bytes());
+  auto texts = std::make_shared<std::vector<std::string>>(static_cast<size_t>(std::max<int64_t>(count, 1)));
+  return {texts, texts->data()};
 }
 
 }  // namespace
@@ -77,46 +80,30 @@ Shape dense_strides(const Shape &shape, Layout layout) {
 }
 
 Tensor Tensor::empty(Shape shape, Type type, Layout layout) {
+  elements(shape);  // refuses what is too large before strides are computed
   Tensor t;
   t.strides_ = dense_strides(shape, layout);
   t.shape_ = std::move(shape);
   t.type_ = type;
-  t.memory_ = allocate(t.bytes());
+  t.memory_ = allocate_elements(type, t.size());
   t.data_ = t.memory_.get();
   return t;
 }
 
 Tensor Tensor::zeros(Shape shape, Type type, Layout layout) {
   Tensor t = empty(std::move(shape), type, layout);
-  std::memset(t.data_, 0, t.bytes());
+  if (type != Type::text) std::memset(t.data_, 0, t.bytes());
   return t;
 }
 
 Tensor Tensor::full(Shape shape, double value, Type type, Layout layout) {
   Tensor t = empty(std::move(shape), type, layout);
-  switch (type) {
-    case Type::f32:
-      fill<float>(t, value);
-      break;
-    case Type::f64:
-      fill<double>(t, value);
-      break;
-    case Type::i32:
-      fill<int32_t>(t, value);
-      break;
-    case Type::i64:
-      fill<int64_t>(t, value);
-      break;
-    case Type::u8:
-      fill<uint8_t>(t, value);
-      break;
-    case Type::boolean:
-      fill<bool>(t, value);
-      break;
-    case Type::f16:
-    case Type::bf16:
-      fail("a ", facts(type).name, " tensor cannot be filled; fill f32 and convert");
-  }
+  const int64_t count = t.size(), width = facts(type).bytes();
+  if (count == 0) return t;
+  set_element(type, t.data_, 0, value);
+  for (int64_t done = 1; done < count; done *= 2)
+    std::memcpy(static_cast<char *>(t.data_) + done * width, t.data_,
+                static_cast<size_t>(std::min(done, count - done) * width));
   return t;
 }
 
@@ -141,24 +128,23 @@ Tensor Tensor::borrowed(void *data, Shape shape, Type type, Shape strides, std::
 
 double Tensor::item() const {
   if (size() != 1) fail("item() of a tensor of shape ", to_string(shape_));
-  switch (type_) {
-    case Type::f32:
-      return *data<float>();
-    case Type::f64:
-      return *data<double>();
-    case Type::i32:
-      return *data<int32_t>();
-    case Type::i64:
-      return static_cast<double>(*data<int64_t>());
-    case Type::u8:
-      return *data<uint8_t>();
-    case Type::boolean:
-      return *data<bool>();
-    case Type::f16:
-    case Type::bf16:
-      break;
-  }
-  fail("item() of a ", facts(type_).name, " tensor; convert it to f32 first");
+  return real_element(type_, data_, 0);
+}
+
+std::vector<int64_t> Tensor::integers() const {
+  std::vector<int64_t> all;
+  all.reserve(static_cast<size_t>(size()));
+  for_each_pair(shape_, strides_, strides_,
+                [&](int64_t at, int64_t) { all.push_back(integer_element(type_, data_, at)); });
+  return all;
+}
+
+std::vector<double> Tensor::reals() const {
+  std::vector<double> all;
+  all.reserve(static_cast<size_t>(size()));
+  for_each_pair(shape_, strides_, strides_,
+                [&](int64_t at, int64_t) { all.push_back(real_element(type_, data_, at)); });
+  return all;
 }
 
 bool Tensor::is_dense() const {
@@ -202,6 +188,7 @@ void Tensor::copy_from(const Tensor &other) const {
   if (shape_ != other.shape_ || type_ != other.type_)
     fail("cannot copy ", facts(other.type_).name, to_string(other.shape_), " into ", facts(type_).name,
          to_string(shape_));
+  if (type_ == Type::text) return copy_words<std::string>(*this, other);
   if (strides_ == other.strides_ && is_dense()) {
     if (size() > 0) std::memcpy(data_, other.data_, bytes());
     return;

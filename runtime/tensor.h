@@ -69,6 +69,9 @@ class Tensor {
   }
   // The only element of a tensor of one element.
   double item() const;
+  // All elements in row-major order, as numbers: for the few that decide on shapes and the like.
+  std::vector<int64_t> integers() const;
+  std::vector<double> reals() const;
 
   // Whether elements fill their memory without holes or overlap, in any order of dimensions.
   bool is_dense() const;

@@ -177,6 +177,16 @@ void set_threads(int count) {
   s.count = count;
 }
 
+void parallel_for(int count, const std::function<void(int)> &work) {
+  threads();
+  const auto task = [](void *, int i, uint8_t *closure) {
+    (*reinterpret_cast<const std::function<void(int)> *>(closure))(i);
+    return 0;
+  };
+  // The closure is only read.
+  par_for(nullptr, task, 0, count, reinterpret_cast<uint8_t *>(const_cast<std::function<void(int)> *>(&work)));
+}
+
 void install_thread_pool() {
   threads();  // a bad SALTERN_THREADS is reported here, not inside a kernel
   halide_set_custom_do_par_for(par_for);

@@ -1,12 +1,12 @@
 #pragma once
 // The commands of the program: one file each, one row each in main.cpp.
 //
-// Exit codes: 0 good, 1 failed, 2 bad usage or input.
+// Exit codes: 0 good, 1 failed, 2 bad usage or input, 3 unsupported.
 
 #include <CLI/CLI.hpp>
 #include <functional>
 
-#include "runtime/error.h"
+#include "runtime/operators/lowering.h"
 
 namespace saltern {
 
@@ -26,21 +26,29 @@ class BadInput : public Error {
   using Error::Error;
 };
 
-// Does what only fails where the user's input is wrong. Other exceptions, such as lack of memory, stay what they are.
+// Does what only fails where the user's input is wrong, or is not supported. Other exceptions, such as lack of memory,
+// stay what they are.
 template <typename Work>
 auto on_input(const Work &work) {
   try {
     return work();
+  } catch (const Unsupported &) {
+    throw;
   } catch (const Error &e) {
     throw BadInput(e.what());
   }
 }
+
+// Runs an action; what it throws becomes its exit code and a message.
+int exit_code_of(const Action &action, std::string &message);
 
 void define_info(CLI::App &app, Action &chosen);
 void define_targets(CLI::App &app, Action &chosen);
 void define_bench(CLI::App &app, Action &chosen);
 void define_tune(CLI::App &app, Action &chosen);
 void define_compile(CLI::App &app, Action &chosen);
+void define_run(CLI::App &app, Action &chosen);
+void define_run_batch(CLI::App &app, Action &chosen);
 // What `tune` runs in child processes.
 void define_measure_candidate(CLI::App &app, Action &chosen);
 

@@ -18,31 +18,36 @@ const Command commands[] = {
     {"bench", "Time a kernel and say how near it comes to this core's peak", define_bench},
     {"tune", "Search a kernel's schedule for one shape and keep the best", define_tune},
     {"compile", "Make a static library with a C header of a model", define_compile},
+    {"run", "Run a model on inputs from files", define_run},
+    {"run-batch", "Run many models, each on its inputs", define_run_batch},
     {"measure-candidate", "Time one candidate schedule", define_measure_candidate, true},
 };
 
-constexpr int failed = 1, bad_usage = 2;
+constexpr int failed = 1, bad_usage = 2, not_supported = 3;
 
 // Of output that is buffered; what cannot be written (a full disk) is a failure too.
 void flush_output() {
   if (std::fflush(stdout) != 0 || std::ferror(stdout)) fail("cannot write the output: ", std::strerror(errno));
 }
 
-int run(const Action &action) {
+}  // namespace
+
+int saltern::exit_code_of(const Action &action, std::string &message) {
   try {
     const int code = action();
     flush_output();
     return code;
   } catch (const BadInput &e) {
-    std::fprintf(stderr, "saltern: %s\n", e.what());
+    message = e.what();
     return bad_usage;
+  } catch (const Unsupported &e) {
+    message = e.what();
+    return not_supported;
   } catch (const std::exception &e) {
-    std::fprintf(stderr, "saltern: %s\n", e.what());
+    message = e.what();
     return failed;
   }
 }
-
-}  // namespace
 
 int main(int argc, char **argv) {
   CLI::App app("Saltern: neural networks as linkable kernels.", "saltern");
@@ -53,20 +58,25 @@ int main(int argc, char **argv) {
     const std::string what = unknown.empty() ? e.what() : "'" + unknown.front() + "' is no command or option here";
     return "saltern: " + what + "\nsaltern: try --help\n";
   });
-  return run([&] {
-    Action chosen;
-    for (const Command &c : commands) {
-      CLI::App *sub = app.add_subcommand(c.name, c.summary);
-      if (c.hidden) sub->group("");
-      c.define(*sub, chosen);
-    }
-    try {
-      app.parse(argc, argv);
-    } catch (const CLI::ParseError &e) {
-      const int code = app.exit(e);  // 0 for --help and --version
-      std::cout.flush();
-      return code == 0 && std::cout ? 0 : code == 0 ? failed : bad_usage;
-    }
-    return chosen();
-  });
+  std::string message;
+  const int code = exit_code_of(
+      [&] {
+        Action chosen;
+        for (const Command &c : commands) {
+          CLI::App *sub = app.add_subcommand(c.name, c.summary);
+          if (c.hidden) sub->group("");
+          c.define(*sub, chosen);
+        }
+        try {
+          app.parse(argc, argv);
+        } catch (const CLI::ParseError &e) {
+          const int exit = app.exit(e);  // 0 for --help and --version
+          std::cout.flush();
+          return exit == 0 && std::cout ? 0 : exit == 0 ? failed : bad_usage;
+        }
+        return chosen();
+      },
+      message);
+  if (!message.empty()) std::fprintf(stderr, "saltern: %s\n", message.c_str());
+  return code;
 }

@@ -1,5 +1,6 @@
 #include "runtime/graph/executor.h"
 
+#include "runtime/formula/evaluate.h"
 #include "runtime/operations.h"
 
 namespace saltern {
@@ -13,7 +14,9 @@ void expect_value(const std::string &who, const std::string &name, const Graph::
        facts(v.type).name, " ", to_string(v.shape));
 }
 
-std::vector<Tensor> compute(const Graph::Node &node, const std::vector<Tensor> &in) {
+std::vector<Tensor> compute(const Graph &graph, const Graph::Node &node, const std::vector<Tensor> &in) {
+  if (node.operation == "formula")
+    return {evaluate(node.attributes.expression("element"), in, graph.value(node.outputs.at(0)).shape)};
   const Operation *operation = find_operation(node.operation);
   if (!operation) fail("node '", node.outputs[0], "': there is no operation '", node.operation, "'");
   Attributes attributes = node.attributes;
@@ -47,7 +50,7 @@ std::map<std::string, Tensor> run(const Graph &graph, const std::map<std::string
   for (const Graph::Node &n : graph.nodes) {
     std::vector<Tensor> in;
     for (const std::string &i : n.inputs) in.push_back(values.at(i));
-    const std::vector<Tensor> out = compute(n, in);
+    const std::vector<Tensor> out = compute(graph, n, in);
     if (out.size() < n.outputs.size())
       fail("node '", n.outputs[0], "' (", n.operation, ") has ", n.outputs.size(), " outputs; the operation makes ",
            out.size());

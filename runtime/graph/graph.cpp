@@ -12,17 +12,14 @@ bool contains(const std::vector<std::string> &names, const std::string &name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-std::string describe(const Graph::Node &n) {
-  return "node '" + (n.outputs.empty() ? std::string("?") : n.outputs[0]) + "' (" + n.operation + ")";
-}
-
 void validate_value(const std::string &name, const Graph::Value &v) {
-  if (!is_value_name(name)) fail("'", name, "' is not a value's name: expected letters, digits and _./:-");
+  if (name.empty()) fail("a value has no name");
+  if (v.container != Graph::Container::tensor) fail("value '", name, "' is not a tensor");
   if (v.shape.size() > 8) fail("value '", name, "' has rank ", v.shape.size(), "; expected 8 at most");
   int64_t count = 1;
   for (int64_t e : v.shape) {
-    if (e < 1) fail("value '", name, "' has the shape ", to_string(v.shape), "; expected extents of 1 or more");
-    if (e > std::numeric_limits<int32_t>::max() / count)
+    if (e < 0) fail("value '", name, "' has the shape ", to_string(v.shape), "; expected extents of 0 or more");
+    if (e > std::numeric_limits<int32_t>::max() / std::max<int64_t>(count, 1))
       fail("value '", name, "' has the shape ", to_string(v.shape), "; expected fewer than 2^31 elements");
     count *= e;
   }
@@ -34,7 +31,14 @@ void validate_value(const std::string &name, const Graph::Value &v) {
 
 }  // namespace
 
-bool is_value_name(const std::string &name) {
+std::string describe(const Graph::Node &n) {
+  std::string name = n.label;
+  for (size_t i = 0; name.empty() && i < n.outputs.size(); ++i) name = n.outputs[i];
+  const std::string operation = n.domain.empty() ? n.operation : n.domain + "." + n.operation;
+  return "node '" + (name.empty() ? std::string("?") : name) + "' (" + operation + ")";
+}
+
+bool is_plain_name(const std::string &name) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   if (name.empty() || name.size() > 200) return false;
   return std::all_of(name.begin(), name.end(), [&](char c) {

@@ -1,9 +1,13 @@
 #pragma once
-// A net as data: which operation makes which value of which others, with every shape known.
+// A net as data: which operation makes which value of which others.
 //
 // A graph is a plain value: copy it, change it, compare two runs of it. Values are named; a value is an input, a
 // constant or the output of exactly one node. Nodes stand in an order in which they can be computed. Shapes are in the
 // order that users know (N, C, H, W).
+//
+// Two kinds of graph have this form. An imported one is as its file says: operators of ONNX, graphs in attributes,
+// inputs that may be absent (an empty name), and of many values nothing is known but the name. A lowered one (and one
+// that was traced) has Saltern's own operations and knows every shape; validate() holds it to that.
 
 #include <map>
 #include <string>
@@ -15,16 +19,26 @@
 namespace saltern {
 
 struct Graph {
+  // What an imported graph's values hold.
+  enum class Container : uint8_t { tensor, sequence, optional, optional_sequence };
+
   struct Value {
-    Shape shape;
+    Shape shape;  // -1: known at run time only
     Type type = Type::f32;
-    Tensor constant;  // undefined unless the value is a constant
+    Tensor constant;                   // undefined unless the value is a constant
+    std::vector<std::string> symbols;  // the names of extents that are -1, as far as they have one; else empty
+    bool ranked = true;                // false: not even the rank is known
+    Container container = Container::tensor;
   };
 
   struct Node {
     std::string operation;
     Attributes attributes;
     std::vector<std::string> inputs, outputs;
+    std::string domain = {};  // of an imported operator; ONNX's own is empty
+    std::string label = {};   // the node's name in its file, if it has one
+    // In the body of a function: attributes that are the function's own, by the names that they have there.
+    std::map<std::string, std::string> references = {};
   };
 
   std::map<std::string, Value> values;
@@ -55,7 +69,10 @@ struct Graph {
 // Throws an Error that names the value or node and what is wrong with it.
 void validate(const Graph &graph);
 
-// What a value may be called: letters, digits and _ . / : - , 200 characters at most (a net names its weights 0.weight).
-bool is_value_name(const std::string &name);
+// Whether a name can stand in a text without quotes: letters, digits and _ . / : - , 200 characters at most.
+bool is_plain_name(const std::string &name);
+
+// "node 'y' (relu)", for messages.
+std::string describe(const Graph::Node &node);
 
 }  // namespace saltern

@@ -31,11 +31,30 @@ std::string number(double d) {
   return s.find_first_of(".einf") == std::string::npos ? s + ".0" : s;
 }
 
+std::string name_text(const std::string &name) { return is_plain_name(name) ? name : quoted(name); }
+
+template <typename List, typename Text>
+std::string listed(const List &list, const Text &text) {
+  std::string all;
+  for (const auto &e : list) all += (all.empty() ? "" : ", ") + text(e);
+  return "[" + all + "]";
+}
+
 struct AttributeText {
   std::string operator()(int64_t i) const { return std::to_string(i); }
   std::string operator()(double d) const { return number(d); }
   std::string operator()(const std::vector<int64_t> &list) const { return to_string(list); }
   std::string operator()(const std::string &s) const { return quoted(s); }
+  std::string operator()(const std::vector<double> &list) const { return listed(list, number); }
+  std::string operator()(const std::vector<std::string> &list) const { return listed(list, quoted); }
+  std::string operator()(const formula::Expression &e) const { return "formula " + quoted(formula::to_string(e)); }
+  // Tensors and graphs in attributes are imported graphs' matter; lowered ones have none.
+  std::string operator()(const Tensor &t) const {
+    return "tensor " + std::string(facts(t.type()).name) + " " + to_string(t.shape());
+  }
+  std::string operator()(const SharedGraph &g) const {
+    return "graph of " + std::to_string(g->nodes.size()) + " nodes";
+  }
 };
 
 std::string type_and_shape(const Graph::Value &v) { return std::string(facts(v.type).name) + " " + to_string(v.shape); }
@@ -75,11 +94,12 @@ class Line {
 
   std::string name() {
     skip_spaces();
+    if (at_ < text_.size() && text_[at_] == '"') return word();
     size_t end = at_;
-    while (end < text_.size() && is_value_name("_" + text_.substr(end, 1)) && !(text_.compare(end, 2, "->") == 0))
+    while (end < text_.size() && is_plain_name("_" + text_.substr(end, 1)) && !(text_.compare(end, 2, "->") == 0))
       ++end;
     const std::string found = text_.substr(at_, end - at_);
-    if (!is_value_name(found)) wrong("expected a name of letters, digits and _./:-");
+    if (!is_plain_name(found)) wrong("expected a name of letters, digits and _./:- or one in quotes");
     at_ = end;
     return found;
   }
@@ -111,8 +131,9 @@ class Line {
   Attribute attribute() {
     skip_spaces();
     const char next = at_ < text_.size() ? text_[at_] : '\0';
-    if (next == '[') return list();
+    if (next == '[') return any_list();
     if (next == '"') return word();
+    if (accept("formula ")) return formula();
     char *end = nullptr;
     const double real = std::strtod(text_.c_str() + at_, &end);
     const size_t length = static_cast<size_t>(end - (text_.c_str() + at_));
@@ -120,6 +141,43 @@ class Line {
     if (text_.substr(at_, length).find_first_of(".einfEINFaA") == std::string::npos) return integer();
     at_ += length;
     return real;
+  }
+
+  // Of integers, of real numbers or of words, as its first element says.
+  Attribute any_list() {
+    const size_t begin = at_;
+    expect("[");
+    if (accept("]")) return std::vector<int64_t>{};
+    const Attribute first = attribute();
+    if (std::holds_alternative<int64_t>(first)) {
+      at_ = begin;
+      return list();
+    }
+    std::vector<double> reals;
+    std::vector<std::string> words;
+    at_ = begin;
+    expect("[");
+    do {
+      const Attribute each = attribute();
+      if (const auto *real = std::get_if<double>(&each); real && words.empty())
+        reals.push_back(*real);
+      else if (const auto *word = std::get_if<std::string>(&each); word && reals.empty())
+        words.push_back(*word);
+      else
+        wrong("expected a list of one kind of element");
+    } while (accept(","));
+    expect("]");
+    if (words.empty()) return reals;
+    return words;
+  }
+
+  formula::Expression formula() {
+    const std::string text = word();
+    try {
+      return formula::parse_expression(text);
+    } catch (const std::invalid_argument &e) {
+      wrong(e.what());
+    }
   }
 
   Attributes attributes() {
@@ -224,18 +282,21 @@ void parse_line(Graph &g, Line &line, const std::map<std::string, Tensor> &const
 
 std::string to_text(const Graph &graph) {
   std::string text = std::string(first_line) + "\n";
-  for (const std::string &i : graph.inputs) text += "input " + i + " " + type_and_shape(graph.value(i)) + "\n";
+  for (const std::string &i : graph.inputs)
+    text += "input " + name_text(i) + " " + type_and_shape(graph.value(i)) + "\n";
   for (const auto &[name, v] : graph.values)
-    if (v.constant.defined()) text += "constant " + name + " " + type_and_shape(v) + "\n";
+    if (v.constant.defined()) text += "constant " + name_text(name) + " " + type_and_shape(v) + "\n";
   for (const Graph::Node &n : graph.nodes) {
-    std::vector<std::string> settings, made;
-    for (const auto &[key, a] : n.attributes) settings.push_back(key + " = " + std::visit(AttributeText{}, a));
-    for (const std::string &o : n.outputs) made.push_back(o + " " + type_and_shape(graph.value(o)));
-    text += "node " + n.operation + "(" + joined(n.inputs) + ")";
+    std::vector<std::string> settings, made, read;
+    for (const auto &[key, a] : n.attributes)
+      settings.push_back(name_text(key) + " = " + std::visit(AttributeText{}, a));
+    for (const std::string &o : n.outputs) made.push_back(name_text(o) + " " + type_and_shape(graph.value(o)));
+    for (const std::string &i : n.inputs) read.push_back(name_text(i));
+    text += "node " + name_text(n.operation) + "(" + joined(read) + ")";
     if (!settings.empty()) text += " {" + joined(settings) + "}";
     text += " -> " + joined(made) + "\n";
   }
-  for (const std::string &o : graph.outputs) text += "output " + o + "\n";
+  for (const std::string &o : graph.outputs) text += "output " + name_text(o) + "\n";
   return text;
 }
 

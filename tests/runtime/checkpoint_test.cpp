@@ -52,8 +52,9 @@ class CheckpointFile : public testing::Test {
 TEST_F(CheckpointFile, EveryTypeAndShapeComesBackBitForBit) {
   Checkpoint saved;
   for (const TypeFacts &f : all_types())
-    for (const Shape &shape : {Shape{}, Shape{1}, Shape{0, 3}, Shape{7}, Shape{3, 1, 5}, Shape{2, 3, 4, 5}})
-      saved.tensors[std::string(f.name) + to_string(shape)] = counting(shape, f.type);
+    if (!f.safetensors_name.empty())
+      for (const Shape &shape : {Shape{}, Shape{1}, Shape{0, 3}, Shape{7}, Shape{3, 1, 5}, Shape{2, 3, 4, 5}})
+        saved.tensors[std::string(f.name) + to_string(shape)] = counting(shape, f.type);
   saved.metadata = {{"epoch", "3"}, {"unicode", "größe ∂"}, {"empty", ""}, {"quote", "\"\\\n"}};
   const std::string path = folder.file("all");
   save_checkpoint(path, saved);

@@ -58,6 +58,10 @@ TEST(Dlpack, StridesAndOffsetsAreHonoured) {
 
 TEST(Dlpack, EveryTypeGoesOutAndComesBack) {
   for (const TypeFacts &f : all_types()) {
+    if (!f.is_arithmetic()) {
+      EXPECT_THROW(to_dlpack(Tensor::zeros({1}, f.type)), Error) << f.name;
+      continue;
+    }
     const Tensor t = Tensor::zeros({2, 3, 4, 5}, f.type, Layout::channels_last);
     const Tensor back = from_dlpack(to_dlpack(t));
     EXPECT_EQ(back.type(), t.type());

@@ -1,0 +1,218 @@
+#pragma once
+// Formulas as data: how one element of a tensor comes from elements of others.
+//
+//   y(a0, a1) = max(x0[a0, a1] * 2, x1[a1])           an axis a is an index into the result, x an operand
+//   y(a0)     = sum{s0 < 7}(x0[a0, s0])               a step s is an index that a reduction runs over
+//
+// An importer writes operators down in this form once; from it come the interpreter's result (runtime/formula), the
+// compiled kernel (generators/model) and the fusion of several formulas into one. Nothing here needs Halide.
+//
+// Indices are i64, in the order that users know (outermost first). An index outside its operand reads some element of
+// it, whatever which: a formula may look past an edge as long as a select() drops what it saw. Elements of f16 and bf16
+// are computed in f32 and rounded by a cast and at the end; integers wrap; the types that are stored only
+// (types.h) can be loaded and cast, nothing else.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "dsl/types.h"
+
+namespace saltern::formula {
+
+enum class Function : uint8_t {
+  // Of one operand.
+  negate,
+  absolute,
+  exp,
+  log,
+  sqrt,
+  sine,
+  cosine,
+  tangent,
+  arcsine,
+  arccosine,
+  arctangent,
+  sinh,
+  cosh,
+  tanh,
+  arcsinh,
+  arccosh,
+  arctanh,
+  erf,
+  floor,
+  ceiling,
+  round,
+  truncate,
+  invert,
+  is_nan,
+  is_infinite,
+  // Of two. Division of integers truncates, remainder has the sign of the dividend, modulo that of the divisor; a NaN
+  // is the maximum and the minimum of anything and it. `round` goes to even. `invert`, `both`, `either` and `differ`
+  // are logical on booleans, bitwise on integers.
+  add,
+  subtract,
+  multiply,
+  divide,
+  remainder,
+  modulo,
+  power,
+  maximum,
+  minimum,
+  less,
+  less_equal,
+  equal,
+  both,
+  either,
+  differ,
+  shift_left,
+  shift_right,
+  // Of all steps. Those that find a place give the number of its step, counted with the last step fastest.
+  sum,
+  product,
+  greatest,
+  least,
+  first_greatest,
+  last_greatest,
+  first_least,
+  last_least
+};
+
+const std::string &name(Function f);
+// How many operands it has; 0 for a reduction.
+int operand_count(Function f);
+
+class Expression {
+ public:
+  enum class Kind : uint8_t { constant, axis, step, load, call, select, cast, bits, reduce };
+  struct Node;
+
+  Expression() = default;
+  explicit Expression(std::shared_ptr<const Node> node) : node_(std::move(node)) {}
+
+  bool defined() const { return node_ != nullptr; }
+  const Node *operator->() const { return node_.get(); }
+  const Node *get() const { return node_.get(); }
+  Type type() const;
+
+ private:
+  std::shared_ptr<const Node> node_;
+};
+
+struct Step {
+  int id;
+  int64_t extent;
+};
+
+struct Expression::Node {
+  Kind kind;
+  Type type;
+  Function function = Function::negate;  // of call and reduce
+  int number = 0;                        // of axis and operand; the id of a step
+  double real = 0;                       // a constant of a real type,
+  int64_t integer = 0;                   // or of another one; the extent of a step
+  std::vector<Expression> arguments;     // indices of a load; select: condition, then, otherwise; reduce: the body
+  std::vector<Step> steps;               // of reduce
+};
+
+inline Type Expression::type() const { return node_->type; }
+
+// ---- Leaves.
+Expression constant(Type type, double value);
+Expression constant_integer(Type type, int64_t value);
+Expression axis(int number);
+Expression load(int operand, Type type, std::vector<Expression> indices);
+
+// ---- Composition. Operands of one function have one type; a plain number takes the type of the other.
+Expression call(Function f, const Expression &a);
+Expression call(Function f, const Expression &a, const Expression &b);
+Expression select(const Expression &condition, const Expression &then, const Expression &otherwise);
+// The value in another type, as C converts it; to a boolean: whether it is not 0. Small floats saturate.
+Expression cast(Type type, const Expression &a);
+// The same bits read as another type of the same size.
+Expression bits_as(Type type, const Expression &a);
+// Over all steps: body(s0, s1, ...), each s in [0, its extent).
+Expression reduce(Function f, const std::vector<int64_t> &extents,
+                  const std::function<Expression(const std::vector<Expression> &)> &body);
+
+inline Expression literal(const Expression &like, const Expression &a) { return (void)like, a; }
+template <typename Number, typename = std::enable_if_t<std::is_arithmetic_v<Number>>>
+Expression literal(const Expression &like, Number n) {
+  if constexpr (std::is_integral_v<Number>) {
+    if (!is_real(like.type())) return constant_integer(like.type(), static_cast<int64_t>(n));
+  }
+  return constant(like.type(), static_cast<double>(n));
+}
+
+// Two expressions, or one and a number.
+template <typename A, typename B>
+constexpr bool are_operands = (std::is_same_v<A, Expression> &&
+                               (std::is_same_v<B, Expression> || std::is_arithmetic_v<B>)) ||
+                              (std::is_arithmetic_v<A> && std::is_same_v<B, Expression>);
+template <typename A, typename B>
+Expression call_with_literals(Function f, const A &a, const B &b) {
+  if constexpr (std::is_same_v<A, Expression>)
+    return call(f, a, literal(a, b));
+  else
+    return call(f, literal(b, a), b);
+}
+
+#define SALTERN_BINARY(NAME, FUNCTION)                                               \
+  template <typename A, typename B, typename = std::enable_if_t<are_operands<A, B>>> \
+  Expression NAME(const A &a, const B &b) {                                          \
+    return call_with_literals(Function::FUNCTION, a, b);                             \
+  }
+SALTERN_BINARY(operator+, add)
+SALTERN_BINARY(operator-, subtract)
+SALTERN_BINARY(operator*, multiply)
+SALTERN_BINARY(operator/, divide)
+SALTERN_BINARY(operator%, modulo)
+SALTERN_BINARY(operator<, less)
+SALTERN_BINARY(operator<=, less_equal)
+SALTERN_BINARY(operator==, equal)
+SALTERN_BINARY(operator&&, both)
+SALTERN_BINARY(operator||, either)
+SALTERN_BINARY(max, maximum)
+SALTERN_BINARY(min, minimum)
+SALTERN_BINARY(power, power)
+#undef SALTERN_BINARY
+template <typename A, typename B, typename = std::enable_if_t<are_operands<A, B>>>
+Expression operator>(const A &a, const B &b) {
+  return b < a;
+}
+template <typename A, typename B, typename = std::enable_if_t<are_operands<A, B>>>
+Expression operator>=(const A &a, const B &b) {
+  return b <= a;
+}
+inline Expression operator-(const Expression &a) { return call(Function::negate, a); }
+inline Expression operator!(const Expression &a) { return call(Function::invert, a); }
+inline Expression exp(const Expression &a) { return call(Function::exp, a); }
+inline Expression log(const Expression &a) { return call(Function::log, a); }
+inline Expression sqrt(const Expression &a) { return call(Function::sqrt, a); }
+inline Expression abs(const Expression &a) { return call(Function::absolute, a); }
+inline Expression floor(const Expression &a) { return call(Function::floor, a); }
+
+// ---- Looking at expressions.
+
+// The least and the greatest value that an index expression can take, as far as can be told; given the extents of the
+// axes.
+struct Interval {
+  int64_t least, greatest;
+};
+Interval bounds(const Expression &index, const std::vector<int64_t> &axes);
+
+// The same expression with other leaves: `replace` gives what stands for an axis or a load (whose indices are replaced
+// already), or an undefined expression to keep it.
+Expression replaced(const Expression &e, const std::function<Expression(const Expression &leaf)> &replace);
+
+// Calls `visit` once for each node, arguments first.
+void for_each_node(const Expression &e, const std::function<void(const Expression::Node &)> &visit);
+
+// A text that is equal for equal expressions, and that parse_expression() reads. Steps are numbered in their order.
+std::string to_string(const Expression &e);
+// Throws std::invalid_argument that says what was expected where.
+Expression parse_expression(const std::string &text);
+
+}  // namespace saltern::formula

@@ -1,0 +1,15 @@
+#pragma once
+// Single elements of any numeric type as plain numbers. Not for loops over many: kernels and formulas are.
+
+#include <cstdint>
+
+#include "dsl/types.h"
+
+namespace saltern {
+
+double real_element(Type type, const void *data, int64_t i);
+int64_t integer_element(Type type, const void *data, int64_t i);  // truncated
+// As C converts; small floats saturate.
+void set_element(Type type, void *data, int64_t i, double value);
+
+}  // namespace saltern

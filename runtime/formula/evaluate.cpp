@@ -1,0 +1,160 @@
+#include "runtime/formula/evaluate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "runtime/formula/lanes.h"
+#include "runtime/formula/program.h"
+#include "runtime/thread_pool.h"
+
+namespace saltern {
+
+using formula::Expression;
+using formula::Function;
+using Kind = Expression::Kind;
+
+namespace {
+
+// One thread's evaluation of blocks.
+class Evaluation {
+ public:
+  Evaluation(const FormulaProgram &program, const std::vector<Tensor> &operands, const Shape &shape)
+      : program_(program), operands_(operands), shape_(shape), strides_(dense_strides(shape, Layout::row_major)) {
+    memory_.resize(static_cast<size_t>(program.registers) + 1);  // one more, for offsets
+    steps_.resize(static_cast<size_t>(program.slots));
+  }
+
+  // The `count` elements of the result from `first` on, in `to`.
+  void run(int64_t first, int count, const Tensor &to) {
+    first_ = first;
+    count_ = count;
+    run_scope(0);
+    const Block &r = memory_[static_cast<size_t>(program_.result)];
+    store_elements(to, first, r, count);
+  }
+
+ private:
+  Block &at(int r) { return memory_[static_cast<size_t>(r)]; }
+
+  void run_scope(size_t scope) {
+    for (const Instruction &i : program_.scopes[scope]) run(i);
+  }
+
+  void run(const Instruction &i) {
+    const Expression::Node &n = *i.node;
+    Block &to = at(i.result);
+    switch (n.kind) {
+      case Kind::constant:
+        fill(to, n, count_);
+        break;
+      case Kind::axis:
+        fill_axis(to, static_cast<size_t>(n.number));
+        break;
+      case Kind::step:
+        std::fill_n(to.as<int64_t>(), count_, steps_[static_cast<size_t>(i.slots[0])]);
+        break;
+      case Kind::load:
+        load(i, to);
+        break;
+      case Kind::call:
+        if (n.arguments.size() == 1)
+          apply(n.function, n.arguments[0].type(), n.type, at(i.arguments[0]), to, count_);
+        else
+          apply(n.function, n.arguments[0].type(), n.type, at(i.arguments[0]), at(i.arguments[1]), to, count_);
+        break;
+      case Kind::select:
+        choose(at(i.arguments[0]), at(i.arguments[1]), at(i.arguments[2]), to, lane_of(n.type), count_);
+        break;
+      case Kind::cast:
+        convert(n.arguments[0].type(), n.type, at(i.arguments[0]), to, count_);
+        break;
+      case Kind::bits:
+        reinterpret(n.arguments[0].type(), n.type, at(i.arguments[0]), to, count_);
+        break;
+      case Kind::reduce:
+        reduce(i, to);
+        break;
+    }
+  }
+
+  void fill_axis(Block &to, size_t axis) const {
+    int64_t *t = to.as<int64_t>();
+    const int64_t stride = strides_[axis], extent = shape_[axis];
+    int64_t value = first_ / stride % extent, left = stride - first_ % stride;
+    for (int k = 0; k < count_;) {
+      const int run = static_cast<int>(std::min<int64_t>(left, count_ - k));
+      std::fill_n(t + k, run, value);
+      k += run;
+      left = stride;
+      if (++value == extent) value = 0;
+    }
+  }
+
+  void load(const Instruction &i, Block &to) {
+    const Tensor &x = operands_[static_cast<size_t>(i.node->number)];
+    if (x.size() == 0) {  // nothing to read; whoever looks here drops what it sees
+      std::memset(&to, 0, sizeof to);
+      return;
+    }
+    if (i.contiguous) return load_elements(x, first_, to, count_);
+    int64_t *offsets = memory_[static_cast<size_t>(program_.registers)].as<int64_t>();
+    std::fill_n(offsets, count_, int64_t{0});
+    for (size_t d = 0; d < i.arguments.size(); ++d) {
+      const int64_t *index = at(i.arguments[d]).as<int64_t>();
+      const int64_t stride = x.strides()[d], last = x.shape()[d] - 1;
+      if (i.in_bounds[d])
+        for (int k = 0; k < count_; ++k) offsets[k] += index[k] * stride;
+      else
+        for (int k = 0; k < count_; ++k) offsets[k] += std::clamp<int64_t>(index[k], 0, last) * stride;
+    }
+    load_elements(x, offsets, to, count_);
+  }
+
+  void reduce(const Instruction &i, Block &to) {
+    const Expression::Node &n = *i.node;
+    const Type type = n.arguments[0].type();
+    Reduction total(n.function, type, count_);
+    int64_t all = 1;
+    for (const formula::Step &s : n.steps) all *= s.extent;
+    std::vector<int64_t> index(n.steps.size(), 0);
+    for (int64_t number = 0; number < all; ++number) {
+      for (size_t s = 0; s < index.size(); ++s) steps_[static_cast<size_t>(i.slots[s])] = index[s];
+      run_scope(static_cast<size_t>(i.scope));
+      total.add(at(i.arguments[0]), number);
+      for (size_t s = index.size(); s-- > 0;) {
+        if (++index[s] < n.steps[s].extent) break;
+        index[s] = 0;
+      }
+    }
+    total.finish(to);
+  }
+
+  const FormulaProgram &program_;
+  const std::vector<Tensor> &operands_;
+  const Shape &shape_;
+  const Shape strides_;
+  std::vector<Block> memory_;
+  std::vector<int64_t> steps_;  // their values now, by slot
+  int64_t first_ = 0;
+  int count_ = 0;
+};
+
+}  // namespace
+
+Tensor evaluate(const Expression &element, const std::vector<Tensor> &operands, const Shape &shape) {
+  const FormulaProgram program = compile(element, operands, shape);
+  const Tensor result = Tensor::empty(shape, element.type());
+  const int64_t size = result.size();
+  if (size == 0) return result;
+  const int64_t blocks = (size + Block::size - 1) / Block::size;
+  const int tasks = static_cast<int>(std::min<int64_t>(blocks, 4L * threads()));
+  parallel_for(tasks, [&](int task) {
+    Evaluation e(program, operands, shape);
+    for (int64_t b = blocks * task / tasks; b < blocks * (task + 1) / tasks; ++b)
+      e.run(b * Block::size, static_cast<int>(std::min<int64_t>(Block::size, size - b * Block::size)), result);
+  });
+  return result;
+}
+
+}  // namespace saltern

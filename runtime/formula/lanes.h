@@ -1,0 +1,58 @@
+#pragma once
+// What the evaluator's instructions do with blocks of elements.
+
+#include <cstdint>
+#include <vector>
+
+#include "dsl/expression.h"
+#include "runtime/formula/program.h"
+#include "runtime/tensor.h"
+
+namespace saltern {
+
+// Elements of one lane type each; which one, the instruction knows.
+struct Block {
+  static constexpr int size = 256;
+  alignas(64) uint64_t words[size];
+
+  template <typename T>
+  T *as() {
+    return reinterpret_cast<T *>(words);
+  }
+  template <typename T>
+  const T *as() const {
+    return reinterpret_cast<const T *>(words);
+  }
+};
+
+void fill(Block &to, const formula::Expression::Node &constant, int count);
+void apply(formula::Function f, Type of, Type type, const Block &a, Block &to, int count);
+void apply(formula::Function f, Type of, Type type, const Block &a, const Block &b, Block &to, int count);
+void choose(const Block &condition, const Block &then, const Block &otherwise, Block &to, Lane lane, int count);
+void convert(Type from_type, Type type, const Block &from, Block &to, int count);
+void reinterpret(Type from_type, Type type, const Block &from, Block &to, int count);
+
+// From consecutive elements of memory, or from those at offsets.
+void load_elements(const Tensor &x, int64_t first, Block &to, int count);
+void load_elements(const Tensor &x, const int64_t *offsets, Block &to, int count);
+void store_elements(const Tensor &to, int64_t first, const Block &from, int count);
+
+// Takes the values of a reduction's body, step by step. Sums of f32 are kept in f64.
+class Reduction {
+ public:
+  Reduction(formula::Function f, Type type, int count);
+  void add(const Block &value, int64_t step);
+  void finish(Block &to) const;
+
+ private:
+  template <typename T>
+  void add_lanes(const T *value, T *total, int64_t step);
+
+  formula::Function function_;
+  Type type_;
+  int count_;
+  bool first_ = true;
+  Block total_, places_;
+};
+
+}  // namespace saltern

@@ -1,0 +1,23 @@
+#pragma once
+// Branches and loops of imported graphs: If, Loop, Scan.
+
+#include "runtime/graph/graph.h"
+#include "runtime/operators/value.h"
+
+namespace saltern {
+
+// Runs the graphs in attributes. `scope` is what their names mean outside of them.
+class GraphRunner {
+ public:
+  virtual ~GraphRunner() = default;
+  virtual std::vector<HostValue> run_body(const Graph &body, const std::vector<HostValue> &inputs,
+                                          const void *scope) = 0;
+};
+
+std::vector<HostValue> run_control_flow(const Graph::Node &node, int64_t opset, const std::vector<HostValue> &inputs,
+                                        GraphRunner &runner, const void *scope);
+
+// A function's body with the attributes of a call in the place of references to them.
+Graph with_attributes(const Graph &body, const Attributes &attributes);
+
+}  // namespace saltern

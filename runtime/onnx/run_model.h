@@ -1,0 +1,29 @@
+#pragma once
+// Runs a model node by node with what is at hand: library kernels, formulas, host operators. Branches and loops are
+// taken as they come; shapes are whatever the inputs have.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runtime/onnx/model.h"
+#include "runtime/operators/value.h"
+
+namespace saltern {
+
+using HostValues = std::map<std::string, HostValue>;
+
+// The outputs by name. Throws an Error that names the input or node at fault; Unsupported where an operator is not
+// known, naming all of them at once.
+HostValues run_model(const Model &model, const HostValues &inputs);
+
+// Sees every value as soon as it is computed.
+using Watch = void (*)(const Graph::Node &node, const std::string &name, const HostValue &value, void *context);
+
+// The inputs that a caller must give: all that no constant stands for.
+std::vector<std::string> required_inputs(const Model &model);
+
+// Throws Unsupported that names every node whose operator is not known.
+void check_operators(const Model &model);
+
+}  // namespace saltern

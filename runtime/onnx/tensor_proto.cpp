@@ -1,0 +1,383 @@
+#include "runtime/onnx/tensor_proto.h"
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "runtime/element.h"
+#include "runtime/file.h"
+#include "runtime/operators/lowering.h"
+
+namespace saltern {
+
+namespace {
+
+using onnx::TensorProto;
+
+struct OnnxType {
+  Type type;
+  int number;
+};
+
+constexpr OnnxType onnx_types[] = {
+    {Type::f32, TensorProto::FLOAT},
+    {Type::u8, TensorProto::UINT8},
+    {Type::i8, TensorProto::INT8},
+    {Type::u16, TensorProto::UINT16},
+    {Type::i16, TensorProto::INT16},
+    {Type::i32, TensorProto::INT32},
+    {Type::i64, TensorProto::INT64},
+    {Type::text, TensorProto::STRING},
+    {Type::boolean, TensorProto::BOOL},
+    {Type::f16, TensorProto::FLOAT16},
+    {Type::f64, TensorProto::DOUBLE},
+    {Type::u32, TensorProto::UINT32},
+    {Type::u64, TensorProto::UINT64},
+    {Type::bf16, TensorProto::BFLOAT16},
+    {Type::f8e4m3fn, TensorProto::FLOAT8E4M3FN},
+    {Type::f8e4m3fnuz, TensorProto::FLOAT8E4M3FNUZ},
+    {Type::f8e5m2, TensorProto::FLOAT8E5M2},
+    {Type::f8e5m2fnuz, TensorProto::FLOAT8E5M2FNUZ},
+    {Type::u4, TensorProto::UINT4},
+    {Type::i4, TensorProto::INT4},
+    {Type::f4e2m1, TensorProto::FLOAT4E2M1},
+    {Type::f8e8m0, TensorProto::FLOAT8E8M0},
+    {Type::u2, TensorProto::UINT2},
+    {Type::i2, TensorProto::INT2},
+};
+
+// Elements of less than a byte stand several to a byte in a file, the first in the low bits.
+int elements_in_byte(Type type) { return facts(type).bits == 4 ? 2 : facts(type).bits == 2 ? 4 : 1; }
+
+int64_t packed_bytes(Type type, int64_t count) {
+  const int in_byte = type == Type::boolean ? 1 : elements_in_byte(type);
+  return in_byte > 1 ? (count + in_byte - 1) / in_byte : count * facts(type).bytes();
+}
+
+void unpack(const Tensor &to, const uint8_t *from) {
+  const int in_byte = elements_in_byte(to.type()), bits = facts(to.type()).bits, mask = (1 << bits) - 1;
+  const bool is_signed = facts(to.type()).kind == TypeFacts::Kind::integer;
+  auto *t = static_cast<uint8_t *>(to.raw());
+  for (int64_t i = 0; i < to.size(); ++i) {
+    int v = from[i / in_byte] >> (i % in_byte * bits) & mask;
+    if (is_signed && v > mask / 2) v -= mask + 1;
+    t[i] = static_cast<uint8_t>(v);
+  }
+}
+
+std::string packed(const Tensor &from) {
+  const int in_byte = elements_in_byte(from.type()), bits = facts(from.type()).bits, mask = (1 << bits) - 1;
+  std::string all(static_cast<size_t>(packed_bytes(from.type(), from.size())), '\0');
+  const auto *f = static_cast<const uint8_t *>(from.raw());
+  for (int64_t i = 0; i < from.size(); ++i)
+    all[static_cast<size_t>(i / in_byte)] =
+        static_cast<char>(all[static_cast<size_t>(i / in_byte)] | (f[i] & mask) << (i % in_byte * bits));
+  return all;
+}
+
+bool is_packed(Type type) { return type != Type::boolean && elements_in_byte(type) > 1; }
+
+void fill_from_bytes(const Tensor &t, const void *bytes, size_t count, const std::string &name) {
+  const auto wanted = static_cast<size_t>(packed_bytes(t.type(), t.size()));
+  if (count != wanted)
+    fail("tensor '", name, "' of ", facts(t.type()).name, " ", to_string(t.shape()), " has ", count,
+         " bytes; expected ", wanted);
+  if (is_packed(t.type()))
+    unpack(t, static_cast<const uint8_t *>(bytes));
+  else if (count > 0)
+    std::memcpy(t.raw(), bytes, count);
+}
+
+template <typename Stored, typename List>
+void copy_list(const Tensor &t, const List &list) {
+  auto *to = static_cast<Stored *>(t.raw());
+  for (int i = 0; i < list.size(); ++i) to[i] = static_cast<Stored>(list[i]);
+}
+
+// Elements in the message's lists of numbers.
+void fill_from_lists(const Tensor &t, const TensorProto &p) {
+  const auto expect = [&](int count, int64_t wanted) {
+    if (count != wanted)
+      fail("tensor '", p.name(), "' of ", facts(t.type()).name, " ", to_string(t.shape()), " has ", count,
+           " elements; expected ", wanted);
+  };
+  if (is_packed(t.type())) {
+    expect(p.int32_data_size(), packed_bytes(t.type(), t.size()));
+    std::vector<uint8_t> bytes(static_cast<size_t>(p.int32_data_size()) + 1);
+    for (int i = 0; i < p.int32_data_size(); ++i) bytes[static_cast<size_t>(i)] = static_cast<uint8_t>(p.int32_data(i));
+    return unpack(t, bytes.data());
+  }
+  switch (t.type()) {
+    case Type::f32:
+      return expect(p.float_data_size(), t.size()), copy_list<float>(t, p.float_data());
+    case Type::f64:
+      return expect(p.double_data_size(), t.size()), copy_list<double>(t, p.double_data());
+    case Type::i64:
+      return expect(p.int64_data_size(), t.size()), copy_list<int64_t>(t, p.int64_data());
+    case Type::u64:
+      return expect(p.uint64_data_size(), t.size()), copy_list<uint64_t>(t, p.uint64_data());
+    case Type::u32:
+      return expect(p.uint64_data_size(), t.size()), copy_list<uint32_t>(t, p.uint64_data());
+    case Type::text:
+      expect(p.string_data_size(), t.size());
+      for (int i = 0; i < p.string_data_size(); ++i) t.data<std::string>()[i] = p.string_data(i);
+      return;
+    default:
+      break;
+  }
+  expect(p.int32_data_size(), t.size());
+  switch (facts(t.type()).bytes()) {
+    case 1:
+      if (t.type() == Type::boolean) {
+        for (int i = 0; i < p.int32_data_size(); ++i) t.data<bool>()[i] = p.int32_data(i) != 0;
+        return;
+      }
+      return copy_list<uint8_t>(t, p.int32_data());
+    case 2:
+      return copy_list<uint16_t>(t, p.int32_data());
+    default:
+      return copy_list<int32_t>(t, p.int32_data());
+  }
+}
+
+struct External {
+  std::string location;
+  uint64_t offset = 0, length = 0;
+  bool has_length = false;
+};
+
+uint64_t parse_size(const std::string &name, const std::string &key, const std::string &value) {
+  if (value.empty() || value.size() > 18 || value.find_first_not_of("0123456789") != std::string::npos)
+    fail("tensor '", name, "': the external ", key, " is '", value, "'; expected a number of bytes");
+  return std::stoull(value);
+}
+
+External external_of(const TensorProto &p) {
+  External e;
+  for (const auto &entry : p.external_data()) {
+    if (entry.key() == "location") e.location = entry.value();
+    if (entry.key() == "offset") e.offset = parse_size(p.name(), "offset", entry.value());
+    if (entry.key() == "length") {
+      e.length = parse_size(p.name(), "length", entry.value());
+      e.has_length = true;
+    }
+  }
+  return e;
+}
+
+// Nothing but a plain file below the model's folder is read, whatever a model says: no absolute path, no way up, no
+// link that leads out.
+std::string external_path(const std::string &name, const std::string &folder, const std::string &location) {
+  namespace fs = std::filesystem;
+  const fs::path given(location);
+  if (location.empty() || given.is_absolute())
+    fail("tensor '", name, "': its data is in '", location, "'; expected a path below the model's folder");
+  for (const fs::path &part : given)
+    if (part == "..") fail("tensor '", name, "': its data is in '", location, "', outside the model's folder");
+  std::error_code error;
+  const fs::path root = fs::weakly_canonical(folder.empty() ? "." : folder, error);
+  const fs::path path = fs::weakly_canonical(root / given, error);
+  if (error || std::distance(root.begin(), root.end()) > std::distance(path.begin(), path.end()) ||
+      !std::equal(root.begin(), root.end(), path.begin()))
+    fail("tensor '", name, "': its data is in '", location, "', outside the model's folder");
+  if (!fs::is_regular_file(path, error))
+    fail("tensor '", name, "': there is no file '", location, "' beside the model");
+  return path.string();
+}
+
+void fill_from_file(const Tensor &t, const TensorProto &p, const std::string &folder) {
+  const External e = external_of(p);
+  const std::string path = external_path(p.name(), folder, e.location);
+  const auto wanted = static_cast<uint64_t>(packed_bytes(t.type(), t.size()));
+  if (e.has_length && e.length != wanted)
+    fail("tensor '", p.name(), "': ", e.length, " bytes in '", e.location, "'; expected ", wanted);
+  const uint64_t size = std::filesystem::file_size(path);
+  if (e.offset > size || wanted > size - e.offset)
+    fail("tensor '", p.name(), "': '", e.location, "' has ", size, " bytes; expected ", wanted, " from ", e.offset,
+         " on");
+  std::ifstream in(path, std::ios::binary);
+  in.seekg(static_cast<std::streamoff>(e.offset));
+  std::vector<char> bytes;
+  void *to = t.raw();
+  if (is_packed(t.type())) {
+    bytes.resize(wanted);
+    to = bytes.data();
+  }
+  in.read(static_cast<char *>(to), static_cast<std::streamsize>(wanted));
+  if (!in) fail("tensor '", p.name(), "': cannot read '", e.location, "'");
+  if (is_packed(t.type())) unpack(t, reinterpret_cast<const uint8_t *>(bytes.data()));
+}
+
+// How many elements the message itself can hold: an empty file must not make us allocate terabytes.
+uint64_t held_elements(const TensorProto &p, Type type) {
+  if (p.has_raw_data())
+    return p.raw_data().size() * static_cast<uint64_t>(is_packed(type) ? elements_in_byte(type) : 1);
+  const uint64_t lists = static_cast<uint64_t>(p.float_data_size()) + static_cast<uint64_t>(p.double_data_size()) +
+                         static_cast<uint64_t>(p.int32_data_size()) * (is_packed(type) ? elements_in_byte(type) : 1) +
+                         static_cast<uint64_t>(p.int64_data_size()) + static_cast<uint64_t>(p.uint64_data_size()) +
+                         static_cast<uint64_t>(p.string_data_size());
+  return lists;
+}
+
+template <typename Message>
+Message parsed_file(const std::string &path, const char *what) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) fail("cannot read ", path);
+  Message message;
+  if (!message.ParseFromIstream(&in)) fail(path, " is not ", what);
+  return message;
+}
+
+HostValue value_of(const onnx::SequenceProto &p) {
+  HostValue::Sequence all;
+  for (const auto &t : p.tensor_values()) all.emplace_back(tensor_of(t, ""));
+  for (const auto &s : p.sequence_values()) all.push_back(value_of(s));
+  for (const auto &o : p.optional_values())
+    all.push_back(o.has_tensor_value() ? HostValue(tensor_of(o.tensor_value(), "")) : HostValue());
+  if (p.map_values_size() > 0) unsupported("a sequence of maps");
+  return HostValue(std::move(all));
+}
+
+onnx::SequenceProto sequence_proto(const HostValue &value, const std::string &name) {
+  onnx::SequenceProto p;
+  p.set_name(name);
+  p.set_elem_type(onnx::SequenceProto::TENSOR);
+  for (const HostValue &v : value.sequence()) {
+    if (v.is_sequence()) {
+      p.set_elem_type(onnx::SequenceProto::SEQUENCE);
+      *p.add_sequence_values() = sequence_proto(v, "");
+    } else {
+      *p.add_tensor_values() = proto_of(v.tensor(), "");
+    }
+  }
+  return p;
+}
+
+}  // namespace
+
+Type type_of_onnx(int data_type) {
+  for (const OnnxType &t : onnx_types)
+    if (t.number == data_type) return t.type;
+  if (data_type == TensorProto::COMPLEX64 || data_type == TensorProto::COMPLEX128)
+    unsupported("complex numbers (ONNX type ", data_type, ")");
+  fail("ONNX has no element type ", data_type);
+}
+
+int onnx_type(Type type) {
+  for (const OnnxType &t : onnx_types)
+    if (t.type == type) return t.number;
+  fail("ONNX has no type for ", facts(type).name);
+}
+
+Tensor tensor_of(const TensorProto &p, const std::string &folder) {
+  const Type type = type_of_onnx(p.data_type());
+  Shape shape(p.dims().begin(), p.dims().end());
+  for (int64_t e : shape)
+    if (e < 0) fail("tensor '", p.name(), "' has the shape ", to_string(shape));
+  if (p.has_segment()) unsupported("tensor '", p.name(), "' in segments");
+  const int64_t count = elements(shape);
+  const bool external = p.data_location() == TensorProto::EXTERNAL;
+  if (external && type == Type::text) fail("tensor '", p.name(), "' of texts has external data");
+  if (external) {
+    const External e = external_of(p);
+    const std::string path = external_path(p.name(), folder, e.location);
+    if (static_cast<uint64_t>(packed_bytes(type, count)) > std::filesystem::file_size(path))
+      fail("tensor '", p.name(), "' of ", to_string(shape), " is larger than '", e.location, "'");
+  } else if (static_cast<uint64_t>(count) > held_elements(p, type)) {
+    fail("tensor '", p.name(), "' of ", facts(type).name, " ", to_string(shape), " has data for fewer elements");
+  }
+  const Tensor t = Tensor::empty(shape, type);
+  if (external)
+    fill_from_file(t, p, folder);
+  else if (p.has_raw_data() && type != Type::text)
+    fill_from_bytes(t, p.raw_data().data(), p.raw_data().size(), p.name());
+  else
+    fill_from_lists(t, p);
+  return t;
+}
+
+Tensor dense_tensor_of(const onnx::SparseTensorProto &p, const std::string &folder) {
+  const Tensor values = tensor_of(p.values(), folder), indices = tensor_of(p.indices(), folder);
+  const Shape shape(p.dims().begin(), p.dims().end());
+  const int64_t most = int64_t{1} << 31;
+  if (elements(shape) > most) fail("sparse tensor '", p.values().name(), "' of ", to_string(shape), " is too large");
+  if (values.rank() != 1 || indices.type() != Type::i64 || indices.rank() < 1 || indices.rank() > 2 ||
+      indices.extent(0) != values.size() ||
+      (indices.rank() == 2 && indices.extent(1) != static_cast<int64_t>(shape.size())))
+    fail("sparse tensor '", p.values().name(), "': indices of ", to_string(indices.shape()), " for values of ",
+         to_string(values.shape()));
+  const Tensor dense = Tensor::zeros(shape, values.type());
+  const Shape strides = dense_strides(shape, Layout::row_major);
+  const int64_t *at = indices.data<int64_t>();
+  const auto width = static_cast<size_t>(facts(values.type()).bytes());
+  for (int64_t i = 0; i < values.size(); ++i) {
+    int64_t offset = indices.rank() == 1 ? at[i] : 0;
+    if (indices.rank() == 2)
+      for (size_t d = 0; d < shape.size(); ++d) {
+        const int64_t index = at[i * static_cast<int64_t>(shape.size()) + static_cast<int64_t>(d)];
+        if (index < 0 || index >= shape[d])
+          fail("sparse tensor '", p.values().name(), "': index ", index, " is outside");
+        offset += index * strides[d];
+      }
+    if (offset < 0 || offset >= dense.size())
+      fail("sparse tensor '", p.values().name(), "': index ", offset, " is outside");
+    std::memcpy(static_cast<char *>(dense.raw()) + static_cast<size_t>(offset) * width,
+                static_cast<const char *>(values.raw()) + static_cast<size_t>(i) * width, width);
+  }
+  return dense;
+}
+
+TensorProto proto_of(const Tensor &tensor, const std::string &name) {
+  const Tensor t = tensor.in_layout(Layout::row_major);
+  TensorProto p;
+  p.set_name(name);
+  p.set_data_type(onnx_type(t.type()));
+  for (int64_t e : t.shape()) p.add_dims(e);
+  if (t.type() == Type::text)
+    for (int64_t i = 0; i < t.size(); ++i) p.add_string_data(t.data<std::string>()[i]);
+  else if (is_packed(t.type()))
+    p.set_raw_data(packed(t));
+  else
+    p.set_raw_data(t.raw(), t.bytes());
+  return p;
+}
+
+HostValue read_value_file(const std::string &path, Graph::Container container) {
+  using Container = Graph::Container;
+  try {
+    if (container == Container::tensor) return tensor_of(parsed_file<TensorProto>(path, "an ONNX tensor"), "");
+    if (container == Container::sequence) return value_of(parsed_file<onnx::SequenceProto>(path, "an ONNX sequence"));
+    const auto p = parsed_file<onnx::OptionalProto>(path, "an ONNX optional");
+    if (p.has_tensor_value()) return tensor_of(p.tensor_value(), "");
+    if (p.has_sequence_value()) return value_of(p.sequence_value());
+    return {};
+  } catch (const Unsupported &e) {
+    unsupported(path, ": ", e.what());
+  } catch (const Error &e) {
+    fail(path, ": ", e.what());
+  }
+}
+
+void write_value_file(const std::string &path, const HostValue &value, Graph::Container container,
+                      const std::string &name) {
+  std::string bytes;
+  if (container == Graph::Container::optional || container == Graph::Container::optional_sequence) {
+    onnx::OptionalProto p;
+    p.set_name(name);
+    p.set_elem_type(value.is_tensor()     ? onnx::OptionalProto::TENSOR
+                    : value.is_sequence() ? onnx::OptionalProto::SEQUENCE
+                                          : onnx::OptionalProto::UNDEFINED);
+    if (value.is_tensor()) *p.mutable_tensor_value() = proto_of(value.tensor(), name);
+    if (value.is_sequence()) *p.mutable_sequence_value() = sequence_proto(value, name);
+    bytes = p.SerializeAsString();
+  } else if (value.is_sequence()) {
+    bytes = sequence_proto(value, name).SerializeAsString();
+  } else {
+    bytes = proto_of(value.tensor(), name).SerializeAsString();
+  }
+  AtomicFile file(path);
+  file.write(bytes.data(), bytes.size());
+  file.commit();
+}
+
+}  // namespace saltern

@@ -1,0 +1,26 @@
+#pragma once
+// Tensors, sequences and optionals as ONNX's protobuf messages.
+
+#include <string>
+
+#include "onnx/onnx-data.pb.h"
+#include "runtime/graph/graph.h"
+#include "runtime/operators/value.h"
+
+namespace saltern {
+
+// Throws Unsupported for types that Saltern has not (complex numbers).
+Type type_of_onnx(int data_type);
+int onnx_type(Type type);
+
+// `folder` is where data that stands in other files is; nothing outside it is read.
+Tensor tensor_of(const onnx::TensorProto &proto, const std::string &folder);
+Tensor dense_tensor_of(const onnx::SparseTensorProto &proto, const std::string &folder);
+onnx::TensorProto proto_of(const Tensor &tensor, const std::string &name);
+
+// A file that holds a TensorProto, SequenceProto or OptionalProto, as `container` says.
+HostValue read_value_file(const std::string &path, Graph::Container container);
+void write_value_file(const std::string &path, const HostValue &value, Graph::Container container,
+                      const std::string &name);
+
+}  // namespace saltern

@@ -1,0 +1,44 @@
+#include "runtime/operators/operators.h"
+
+#include <map>
+
+namespace saltern {
+
+namespace {
+
+using Key = std::pair<std::string, std::string>;
+
+const std::map<Key, Operator> &table() {
+  static const std::map<Key, Operator> all = [] {
+    std::map<Key, Operator> rows;
+    for (const OperatorList *list : {&elementwise_operators()})
+      for (const Operator &o : *list) rows.emplace(Key{o.domain, o.name}, o);
+    return rows;
+  }();
+  return all;
+}
+
+}  // namespace
+
+const Operator *find_operator(const std::string &domain, const std::string &name) {
+  const auto it = table().find({domain == "ai.onnx" ? "" : domain, name});
+  return it == table().end() ? nullptr : &it->second;
+}
+
+std::vector<const Operator *> all_operators() {
+  std::vector<const Operator *> all;
+  for (const auto &[key, o] : table()) all.push_back(&o);
+  return all;
+}
+
+const Tensor &HostCall::tensor(size_t i) const {
+  if (!has(i)) fail("input ", i, " is missing");
+  return inputs[i].tensor();
+}
+
+const std::vector<HostValue> &HostCall::sequence(size_t i) const {
+  if (!has(i)) fail("input ", i, " is missing");
+  return inputs[i].sequence();
+}
+
+}  // namespace saltern

@@ -1,0 +1,43 @@
+#pragma once
+// The table of operators that imported graphs may have: how each is lowered, or what computes it on the host.
+
+#include <string>
+#include <vector>
+
+#include "runtime/operators/lowering.h"
+#include "runtime/operators/value.h"
+
+namespace saltern {
+
+// What a host operator sees of the node that it computes.
+struct HostCall {
+  const Graph::Node &node;
+  int64_t opset;
+  std::vector<HostValue> inputs;  // absent ones are empty
+
+  bool has(size_t i) const { return i < inputs.size() && !inputs[i].is_empty(); }
+  // Throw where the input is absent or holds something else.
+  const Tensor &tensor(size_t i) const;
+  const std::vector<HostValue> &sequence(size_t i) const;
+  const Attributes &attributes() const { return node.attributes; }
+};
+
+struct Operator {
+  std::string name;
+  void (*lower)(Lowering &) = nullptr;
+  // For what has no static shape or is no arithmetic: sequences, texts, results whose size depends on values. An
+  // operator that has both is lowered where all its inputs are tensors of numbers.
+  std::vector<HostValue> (*compute)(const HostCall &) = nullptr;
+  std::string domain = {};  // ONNX's own is empty
+};
+
+// Null where there is none.
+const Operator *find_operator(const std::string &domain, const std::string &name);
+// In the order of their names.
+std::vector<const Operator *> all_operators();
+
+// One list for each file of operators; operators.cpp puts them together.
+using OperatorList = std::vector<Operator>;
+const OperatorList &elementwise_operators();
+
+}  // namespace saltern
