@@ -81,7 +81,8 @@ CompiledModel compile_model(const Graph &graph, const CompileOptions &options) {
   check(options);
   const std::vector<CpuTarget> targets = chosen_targets(options.targets);
   validate(graph);
-  const Lowered model = lower(prepared_for_inference(graph));
+  const Graph prepared = prepared_for_inference(graph);
+  const Lowered model = lower(prepared);
   const Plan &plan = model.plan;
 
   std::error_code error;

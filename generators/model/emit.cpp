@@ -1,19 +1,21 @@
 #include "generators/model/emit.h"
 
 #include "generators/model/emitters.h"
+#include "runtime/operators/lowering.h"
 
 namespace saltern::generators {
 
-std::vector<int> memory_order(int rank) {
-  if (rank == 4) return {1, 3, 2, 0};
+std::vector<int> memory_order(const Graph::Value &v) {
+  if (is_channels_last(v)) return {1, 3, 2, 0};
   std::vector<int> order;
-  for (int d = rank - 1; d >= 0; --d) order.push_back(d);
+  for (int d = static_cast<int>(v.shape.size()) - 1; d >= 0; --d) order.push_back(d);
   return order;
 }
 
-std::vector<int> memory_extents(const Shape &shape) {
+std::vector<int> memory_extents(const Graph::Value &v) {
   std::vector<int> extents;
-  for (int d : memory_order(static_cast<int>(shape.size()))) extents.push_back(static_cast<int>(shape[d]));
+  for (int d : memory_order(v)) extents.push_back(static_cast<int>(v.shape[static_cast<size_t>(d)]));
+  if (extents.empty()) extents.push_back(1);  // a single element
   return extents;
 }
 
@@ -24,7 +26,7 @@ algorithms::Sliding2d expressions(const Sliding2d<int> &s) {
 
 EmittedArgument argument(const Graph &graph, const std::string &value, std::vector<int> extents) {
   const Graph::Value &v = graph.value(value);
-  if (v.constant.defined()) return {std::move(extents), "", v.constant.in_layout(memory_layout(v.shape)), v.type};
+  if (v.constant.defined()) return {std::move(extents), "", v.constant.in_layout(v.layout), v.type};
   return {std::move(extents), value, {}, v.type};
 }
 
@@ -36,8 +38,8 @@ bool is_alias(const Graph &graph, const Graph::Node &node) {
   if (node.operation != "reshape") return false;
   // An image keeps its memory if its channels, or its pixels, are one.
   const auto row_major_too = [&](const std::string &name) {
-    const Shape &s = graph.value(name).shape;
-    return s.size() != 4 || s[1] == 1 || s[2] * s[3] == 1;
+    const Graph::Value &v = graph.value(name);
+    return !is_channels_last(v) || v.shape[1] == 1 || v.shape[2] * v.shape[3] == 1;
   };
   return row_major_too(node.inputs[0]) && row_major_too(node.outputs[0]);
 }
@@ -45,21 +47,20 @@ bool is_alias(const Graph &graph, const Graph::Node &node) {
 EmittedKernel emit(const Graph &graph, const Group &group) {
   const Graph::Node &anchor = group.anchor();
   const std::string who = "node '" + group.output() + "' (" + anchor.operation + ")";
-  for (const Graph::Node &n : group.nodes)
-    for (const auto *names : {&n.inputs, &n.outputs})
-      for (const std::string &name : *names)
-        if (const Type type = graph.value(name).type; type != Type::f32 && type != Type::i32)
-          fail(who, ": '", name, "' is ", facts(type).name, "; compiled models compute in f32");
   try {
     if (has_packed_form(graph, anchor)) return emit_contraction(graph, group);
     if (is_elementwise(graph, anchor)) return emit_elementwise(graph, group);
+    if (anchor.operation == "formula") return emit_formula(graph, group);
+    if (anchor.operation == "transpose") return emit_transpose(graph, group);
     if (anchor.operation == "reshape") return emit_reshape(graph, group);
     if (anchor.operation == "max_pool2d") return emit_max_pool(graph, group);
     if (has_library_form(anchor)) return emit_library(graph, group);
+  } catch (const Unsupported &e) {
+    unsupported(who, ": ", e.what());
   } catch (const Error &e) {
     fail(who, ": ", e.what());
   }
-  fail(who, ": the model compiler does not know this operation");
+  unsupported(who, ": the model compiler does not know this operation");
 }
 
 }  // namespace saltern::generators

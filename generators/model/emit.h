@@ -18,6 +18,7 @@ struct EmittedArgument {
   Type type = Type::f32;
 };
 
+// The graph that it was emitted from must live as long as it is built.
 struct EmittedKernel {
   std::string key;  // equal for kernels of the same code
   std::function<Build(const Halide::Target &)> build;
@@ -38,9 +39,7 @@ bool is_elementwise(const Graph &graph, const Graph::Node &node);
 // A node whose output is its input under another shape, in the same memory.
 bool is_alias(const Graph &graph, const Graph::Node &node);
 
-// How values lie in memory: images (rank 4) with channels innermost, all others row-major.
-inline Layout memory_layout(const Shape &shape) {
-  return shape.size() == 4 ? Layout::channels_last : Layout::row_major;
-}
+// Whether a value lies in memory with its channels innermost: an image, of rank 4.
+inline bool is_channels_last(const Graph::Value &v) { return v.layout == Layout::channels_last && v.shape.size() == 4; }
 
 }  // namespace saltern::generators

@@ -34,7 +34,8 @@ schedules::PackedConvolutionShape shape_of(const Geometry &g) {
       y.stride,      y.dilation * (g.kernel_y - 1) + 1};
 }
 
-Build build(const Halide::Target &target, const Geometry &g, const std::vector<Graph::Node> &nodes, const Call &call) {
+Build build(const Graph &graph, const Halide::Target &target, const Geometry &g, const std::vector<Graph::Node> &nodes,
+            const Call &call) {
   Build b(target, Build::Schedule::own, call);
   const int blocks = panels(g);
   const Tensor x = b.input("x", 4), w = b.input("w", 5), bias = b.input("b", 2);
@@ -54,10 +55,10 @@ Build build(const Halide::Target &target, const Geometry &g, const std::vector<G
   Halide::Func result("result");
   std::vector<Halide::Expr> extents;
   if (whole_panels) {
-    result(co, block, at_x, at_y, n) = apply_elementwise(nodes, 1, y(co, block, at_x, at_y, n), anchor, read);
+    result(co, block, at_x, at_y, n) = apply_elementwise(graph, nodes, 1, y(co, block, at_x, at_y, n), anchor, read);
     extents = {panel, blocks, g.out_width(), g.out_height(), g.batch};
   } else {
-    result(c, at_x, at_y, n) = apply_elementwise(nodes, 1, y(c % panel, c / panel, at_x, at_y, n), anchor, read);
+    result(c, at_x, at_y, n) = apply_elementwise(graph, nodes, 1, y(c % panel, c / panel, at_x, at_y, n), anchor, read);
     extents = {g.channels_out, g.out_width(), g.out_height(), g.batch};
   }
   const Halide::Func out = b.output("y", {result, extents});
@@ -98,7 +99,9 @@ EmittedKernel emit_contraction(const Graph &graph, const Group &group) {
   const std::vector<int> by_panel = {panel, panels(g), g.out_width(), g.out_height(), g.batch};
   k.arguments.push_back(argument(graph, group.output(), g.channels_out % panel == 0 ? by_panel : result));
   k.can_fail = schedules::strip_is_on_heap(shape_of(g));
-  k.build = [g, nodes = group.nodes, call](const Halide::Target &target) { return build(target, g, nodes, call); };
+  k.build = [&graph, g, nodes = group.nodes, call](const Halide::Target &target) {
+    return build(graph, target, g, nodes, call);
+  };
   return k;
 }
 

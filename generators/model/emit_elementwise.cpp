@@ -3,44 +3,92 @@
 #include "algorithms/binary.h"
 #include "algorithms/unary.h"
 #include "generators/model/emitters.h"
+#include "generators/model/formula_code.h"
 #include "schedules/patterns/elementwise.h"
 
 namespace saltern::generators {
 
 namespace {
 
+using formula::Expression;
+using Kind = Expression::Kind;
+
 template <typename Table>
 bool in_table(const Table &table, const std::string &name) {
   return std::any_of(table.begin(), table.end(), [&](const auto &row) { return row.name == name; });
 }
 
-// An operand read at the element `at` (by public dimension) of a result of another rank: broadcast as usual, shapes
-// aligned at their ends.
-Halide::Expr read_broadcast(const dsl::Tensor &operand, const Shape &shape, const std::vector<Halide::Expr> &at) {
-  std::vector<Halide::Expr> indices;
-  const int missing = static_cast<int>(at.size() - shape.size());
-  for (int d : memory_order(static_cast<int>(shape.size())))
-    indices.push_back(shape[d] == 1 ? Halide::Expr(0) : at[d + missing]);
-  return operand(indices);
+// Whether a formula reads its operands only where broadcasting puts them: then it can follow another in one kernel.
+bool is_pointwise(const Graph &graph, const Graph::Node &node) {
+  const size_t rank = graph.value(node.outputs[0]).shape.size();
+  bool pointwise = true;
+  formula::for_each_node(node.attributes.expression("element"), [&](const Expression::Node &n) {
+    if (n.kind == Kind::reduce) pointwise = false;
+    if (n.kind != Kind::load) return;
+    const Shape &shape = graph.value(node.inputs[static_cast<size_t>(n.number)]).shape;
+    for (size_t d = 0; d < n.arguments.size(); ++d) {
+      const Expression::Node &i = *n.arguments[d].get();
+      const bool repeated = shape[d] == 1 && i.kind == Kind::constant && i.integer == 0;
+      const bool here = i.kind == Kind::axis && static_cast<size_t>(i.number) == d + rank - shape.size();
+      pointwise &= repeated || here;
+    }
+  });
+  // What is computed from the place itself, as a range is, stays alone.
+  return pointwise && !reads_its_place(node.attributes.expression("element"));
 }
 
 }  // namespace
 
+bool reads_its_place(const Expression &element) {
+  bool found = false;
+  const std::function<void(const Expression &)> walk = [&](const Expression &e) {
+    if (e->kind == Kind::axis) found = true;
+    if (e->kind == Kind::load) return;
+    for (const Expression &a : e->arguments) walk(a);
+  };
+  walk(element);
+  return found;
+}
+
+Halide::Expr read_broadcast(const dsl::Tensor &operand, const Graph::Value &v, const std::vector<Halide::Expr> &at) {
+  std::vector<Halide::Expr> indices;
+  const size_t missing = at.size() - v.shape.size();
+  for (int d : memory_order(v)) {
+    const auto dimension = static_cast<size_t>(d);
+    indices.push_back(v.shape[dimension] == 1 ? Halide::Expr(0) : at[dimension + missing]);
+  }
+  if (indices.empty()) indices.emplace_back(0);
+  return operand(indices);
+}
+
 bool is_elementwise(const Graph &graph, const Graph::Node &node) {
-  if (node.outputs.size() != 1 || graph.value(node.outputs[0]).shape.empty()) return false;
+  if (node.outputs.size() != 1 || elements(graph.value(node.outputs[0]).shape) == 0) return false;
+  if (node.operation == "formula") return !node.inputs.empty() && is_pointwise(graph, node);
+  if (graph.value(node.outputs[0]).shape.empty()) return false;
   if (node.inputs.size() == 1) return in_table(algorithms::unary_functions(), node.operation);
   return node.inputs.size() == 2 && in_table(algorithms::binary_functions(), node.operation);
 }
 
-Halide::Expr apply_elementwise(const std::vector<Graph::Node> &nodes, size_t first, Halide::Expr value,
-                               const std::string &value_name,
+Halide::Expr apply_elementwise(const Graph &graph, const std::vector<Graph::Node> &nodes, size_t first,
+                               Halide::Expr value, const std::string &value_name,
                                const std::function<Halide::Expr(const std::string &)> &read) {
   std::string at = value_name;
   for (size_t i = first; i < nodes.size(); ++i) {
     const Graph::Node &n = nodes[i];
     const auto operand = [&](size_t k) { return n.inputs[k] == at ? value : read(n.inputs[k]); };
-    value = n.inputs.size() == 1 ? algorithms::find_unary(n.operation).value(operand(0))
-                                 : algorithms::find_binary(n.operation).value(operand(0), operand(1));
+    if (n.operation == "formula") {
+      const Shape &shape = graph.value(n.outputs[0]).shape;
+      std::vector<Shape> shapes;
+      for (const std::string &name : n.inputs) shapes.push_back(graph.value(name).shape);
+      // A pointwise formula looks at its place for nothing but its operands, which stand there already.
+      const std::vector<Halide::Expr> nowhere(shape.size(), Halide::Expr(0));
+      value = formula_code(n.attributes.expression("element"), nowhere, shape, shapes,
+                           [&](int k, const std::vector<Halide::Expr> &) { return operand(static_cast<size_t>(k)); })
+                  .element;
+    } else {
+      value = n.inputs.size() == 1 ? algorithms::find_unary(n.operation).value(operand(0))
+                                   : algorithms::find_binary(n.operation).value(operand(0), operand(1));
+    }
     at = n.outputs[0];
   }
   return value;
@@ -63,6 +111,7 @@ std::string epilogue_key(const std::vector<Graph::Node> &nodes, size_t first, co
   std::string key, at = value_name;
   for (size_t i = first; i < nodes.size(); ++i) {
     key += " " + nodes[i].operation;
+    if (nodes[i].operation == "formula") key += " " + to_string(nodes[i].attributes.expression("element"));
     for (const std::string &name : nodes[i].inputs)
       key += name == at ? "@" : std::to_string(std::find(others.begin(), others.end(), name) - others.begin());
     at = nodes[i].outputs[0];
@@ -70,44 +119,42 @@ std::string epilogue_key(const std::vector<Graph::Node> &nodes, size_t first, co
   return key;
 }
 
+std::string key_of(const Graph::Value &v) {
+  return " " + std::string(facts(v.type).name) + saltern::to_string(v.shape) + (is_channels_last(v) ? "c" : "");
+}
+
 EmittedKernel emit_elementwise(const Graph &graph, const Group &group) {
-  const Shape out_shape = graph.value(group.output()).shape;
+  const Graph::Value out_value = graph.value(group.output());
   // No value comes before the chain: all operands are others.
   const std::vector<std::string> operands = other_operands(group.nodes, 0, "");
   EmittedKernel k;
-  k.key = "elementwise " + saltern::to_string(out_shape) + epilogue_key(group.nodes, 0, "");
+  k.key = "elementwise" + key_of(out_value) + epilogue_key(group.nodes, 0, "");
   Call call;
-  std::vector<Shape> shapes;
+  std::vector<Graph::Value> values;
   for (const std::string &name : operands) {
-    const Shape &shape = graph.value(name).shape;
-    if (shape.size() > out_shape.size()) fail("'", name, "' has a higher rank than the result");
-    shapes.push_back(shape.empty() ? Shape{1} : shape);
-    k.key += " " + saltern::to_string(shape);
-    k.arguments.push_back(argument(graph, name, memory_extents(shapes.back())));
+    values.push_back(graph.value(name));
+    if (values.back().shape.size() > out_value.shape.size()) fail("'", name, "' has a higher rank than the result");
+    k.key += key_of(values.back());
+    k.arguments.push_back(argument(graph, name, memory_extents(values.back())));
     call.emplace_back(k.arguments.back().extents);
   }
-  k.arguments.push_back(argument(graph, group.output(), memory_extents(out_shape)));
+  k.arguments.push_back(argument(graph, group.output(), memory_extents(out_value)));
 
   k.can_fail = false;
-  k.build = [nodes = group.nodes, operands, shapes, call, out_shape](const Halide::Target &target) {
+  k.build = [&graph, nodes = group.nodes, operands, values, call, out_value](const Halide::Target &target) {
     Build b(target, Build::Schedule::own, call);
     std::map<std::string, dsl::Tensor> inputs;
     for (size_t i = 0; i < operands.size(); ++i)
-      inputs[operands[i]] = b.input("operand_" + std::to_string(i), static_cast<int>(shapes[i].size()));
-    std::vector<Halide::Var> vars;
-    std::vector<Halide::Expr> at(out_shape.size()), extents;
-    for (int d : memory_order(static_cast<int>(out_shape.size()))) {
-      vars.emplace_back("d" + std::to_string(d));
-      at[d] = vars.back();
-      extents.emplace_back(static_cast<int>(out_shape[d]));
-    }
+      inputs[operands[i]] = b.input("operand_" + std::to_string(i), static_cast<int>(call[i].extents.size()),
+                                    storage_type(values[i].type));
+    const FormulaPlace place(out_value);
     const auto read = [&](const std::string &name) {
-      const size_t i = std::find(operands.begin(), operands.end(), name) - operands.begin();
-      return read_broadcast(inputs.at(name), shapes[i], at);
+      const size_t i = static_cast<size_t>(std::find(operands.begin(), operands.end(), name) - operands.begin());
+      return read_broadcast(inputs.at(name), values[i], place.at);
     };
     Halide::Func y("chain");
-    y(vars) = apply_elementwise(nodes, 0, Halide::Expr(), "", read);
-    const Halide::Func out = b.output("y", {y, extents});
+    y(place.vars) = apply_elementwise(graph, nodes, 0, Halide::Expr(), "", read);
+    const Halide::Func out = b.output("y", {y, place.extents});
     b.schedule([&](const Machine &m) { schedules::elementwise(out, m); });
     b.finish(nullptr);
     return b;

@@ -29,10 +29,10 @@ void add_window(const Graph::Node &node, Call &call) {
 void average_pool2d(const Graph &graph, const Graph::Node &node, Call &call, Arguments &all) {
   const Shape &x = graph.value(node.inputs.at(0)).shape;
   if (x.size() != 4) fail("an input of ", saltern::to_string(x), "; expected an image (N, C, H, W)");
-  add_buffer(graph, node.inputs[0], memory_extents(x), call, all);
+  add_buffer(graph, node.inputs[0], memory_extents(graph.value(node.inputs[0])), call, all);
   add_window(node, call);
   call.emplace_back(static_cast<int>(node.attributes.integer("count_padding", 1)));
-  all.push_back(argument(graph, node.outputs[0], memory_extents(graph.value(node.outputs[0]).shape)));
+  all.push_back(argument(graph, node.outputs[0], memory_extents(graph.value(node.outputs[0]))));
 }
 
 // Over the dimension that is innermost in memory.
@@ -40,7 +40,7 @@ void over_innermost(const Graph &graph, const Graph::Node &node, Call &call, Arg
   const Shape &x = graph.value(node.inputs.at(0)).shape;
   const int rank = static_cast<int>(x.size());
   const int64_t axis = node.attributes.integer("axis", -1), along = axis < 0 ? axis + rank : axis;
-  if (rank == 0 || along != memory_order(rank)[0])
+  if (rank == 0 || along != memory_order(graph.value(node.inputs[0]))[0])
     fail("the axis ", axis, " of ", saltern::to_string(x), "; compiled models take the innermost in memory only");
   const int count = static_cast<int>(x[along]);
   const std::vector<int> rows = {count, static_cast<int>(elements(x) / count)};
@@ -48,10 +48,83 @@ void over_innermost(const Graph &graph, const Graph::Node &node, Call &call, Arg
   all.push_back(argument(graph, node.outputs[0], rows));
 }
 
+// Batches are equal, or b has none: then all rows of a are one matrix.
+void matmul(const Graph &graph, const Graph::Node &node, Call &call, Arguments &all) {
+  const Shape &a = graph.value(node.inputs.at(0)).shape, &b = graph.value(node.inputs.at(1)).shape;
+  if (a.size() < 2 || b.size() < 2) fail("of ", saltern::to_string(a), " and ", saltern::to_string(b));
+  const int k = static_cast<int>(a.back()), n = static_cast<int>(b.back());
+  const int64_t rows = elements(a) / k, batch = elements(b) / k / n;
+  const int m = static_cast<int>(rows / batch), batches = static_cast<int>(batch);
+  add_buffer(graph, node.inputs[0], {k, m, batches}, call, all);
+  add_buffer(graph, node.inputs[1], {n, k, batches}, call, all);
+  all.push_back(argument(graph, node.outputs[0], {n, m, batches}));
+}
+
+// A constant that a node may leave out is zeros.
+void add_bias(const Graph &graph, const Graph::Node &node, std::vector<int> extents, int64_t count, Call &call,
+              Arguments &all) {
+  if (node.inputs.size() > 2) return add_buffer(graph, node.inputs[2], std::move(extents), call, all);
+  call.emplace_back(extents);
+  all.push_back({std::move(extents), "", Tensor::zeros({count})});
+}
+
+void add_sliding(const Graph::Node &node, Call &call) {
+  const Sliding2d<int> s = sliding_of(node.attributes);
+  for (const Sliding<int> *d : {&s.x, &s.y})
+    for (int number : {d->stride, d->dilation, d->pad_before, d->pad_after}) call.emplace_back(number);
+}
+
+// With groups, or weights that are not constant.
+void conv2d(const Graph &graph, const Graph::Node &node, Call &call, Arguments &all) {
+  const Shape &x = graph.value(node.inputs.at(0)).shape, &w = graph.value(node.inputs.at(1)).shape,
+              &y = graph.value(node.outputs.at(0)).shape;
+  const int64_t g = node.attributes.integer("groups", 1);
+  const auto i = [](int64_t v) { return static_cast<int>(v); };
+  add_buffer(graph, node.inputs[0], {i(x[1] / g), i(g), i(x[3]), i(x[2]), i(x[0])}, call, all);
+  add_buffer(graph, node.inputs[1], {i(w[1]), i(w[3]), i(w[2]), i(w[0] / g), i(g)}, call, all);
+  add_bias(graph, node, {i(w[0] / g), i(g)}, w[0], call, all);
+  add_sliding(node, call);
+  all.push_back(argument(graph, node.outputs[0], {i(y[1] / g), i(g), i(y[3]), i(y[2]), i(y[0])}));
+}
+
+// Weights (C, 1, KH, KW) with their channels innermost.
+Tensor channels_innermost(const Tensor &weights) {
+  const Shape &s = weights.shape();
+  const Tensor to = Tensor::empty({s[2], s[3], s[0]});
+  const Shape &from = weights.strides();
+  to.copy_from(weights.viewed(to.shape(), {from[2], from[3], from[0]}));
+  return to;
+}
+
+void depthwise2d(const Graph &graph, const Graph::Node &node, Call &call, Arguments &all) {
+  const Graph::Value &w = graph.value(node.inputs.at(1));
+  add_buffer(graph, node.inputs[0], memory_extents(graph.value(node.inputs[0])), call, all);
+  const std::vector<int> window = {static_cast<int>(w.shape[0]), static_cast<int>(w.shape[3]),
+                                   static_cast<int>(w.shape[2])};
+  call.emplace_back(window);
+  all.push_back({window, "", channels_innermost(w.constant)});
+  add_bias(graph, node, {window[0]}, w.shape[0], call, all);
+  add_sliding(node, call);
+  all.push_back(argument(graph, node.outputs[0], memory_extents(graph.value(node.outputs[0]))));
+}
+
+// Of weights that are not constant.
+void dense(const Graph &graph, const Graph::Node &node, Call &call, Arguments &all) {
+  const Shape &x = graph.value(node.inputs.at(0)).shape, &w = graph.value(node.inputs.at(1)).shape;
+  add_buffer(graph, node.inputs[0], {static_cast<int>(x[1]), static_cast<int>(x[0])}, call, all);
+  add_buffer(graph, node.inputs[1], {static_cast<int>(w[1]), static_cast<int>(w[0])}, call, all);
+  add_bias(graph, node, {static_cast<int>(w[0])}, w[0], call, all);
+  all.push_back(argument(graph, node.outputs[0], {static_cast<int>(w[0]), static_cast<int>(x[0])}));
+}
+
 const std::vector<Row> &rows() {
   static const std::vector<Row> table = {
       {"average_pool2d", average_pool2d},
+      {"conv2d", conv2d},
+      {"dense", dense},
+      {"depthwise2d", depthwise2d},
       {"log_softmax", over_innermost},
+      {"matmul", matmul},
       {"softmax", over_innermost},
   };
   return table;
@@ -63,7 +136,7 @@ void formula(const Graph &graph, const Graph::Node &node, Call &call, Arguments 
     const Shape &shape = graph.value(value).shape;
     if (shape.size() > 2)
       fail("'", value, "' is ", saltern::to_string(shape), "; a formula is compiled for rank 2 at most");
-    add_buffer(graph, value, memory_extents(shape), call, all);
+    add_buffer(graph, value, memory_extents(graph.value(value)), call, all);
   }
   const Build build = find_kernel(node.operation).build(host_target(), Build::Schedule::plain, call);
   if (build.output_extents().size() != 1 || build.inputs().size() != node.inputs.size())
@@ -78,6 +151,16 @@ const Row *find_row(const std::string &operation) {
   for (const Kernel &k : all_kernels())
     if (k.name == operation && k.is_formula) return &own_layer;
   return nullptr;
+}
+
+// A convolution whose every channel is a group of its own has a kernel of its own.
+std::string kernel_of(const Graph &graph, const Graph::Node &node) {
+  if (node.operation != "conv2d") return node.operation;
+  const Shape &x = graph.value(node.inputs.at(0)).shape, &w = graph.value(node.inputs.at(1)).shape;
+  const int64_t groups = node.attributes.integer("groups", 1);
+  const bool depthwise =
+      groups > 1 && groups == x[1] && groups == w[0] && graph.value(node.inputs[1]).constant.defined();
+  return depthwise ? "depthwise2d" : "conv2d";
 }
 
 std::string text(const Call &call) {
@@ -98,9 +181,10 @@ EmittedKernel emit_library(const Graph &graph, const Group &group) {
   const Graph::Node &node = group.anchor();
   EmittedKernel k;
   Call call;
-  find_row(node.operation)->call(graph, node, call, k.arguments);
-  k.key = node.operation + text(call);
-  k.build = [call, name = node.operation](const Halide::Target &target) {
+  const std::string kernel = kernel_of(graph, node);
+  find_row(kernel)->call(graph, node, call, k.arguments);
+  k.key = kernel + text(call);
+  k.build = [call, name = kernel](const Halide::Target &target) {
     return find_kernel(name).build(target, Build::Schedule::own, call);
   };
   return k;

@@ -15,8 +15,8 @@ EmittedKernel emit_max_pool(const Graph &graph, const Group &group) {
   const PoolWindow w = pool_window(node.attributes);
   EmittedKernel k;
   k.key = "max_pool2d " + saltern::to_string(x) + to_string(w);
-  k.arguments = {argument(graph, node.inputs[0], memory_extents(x)),
-                 argument(graph, node.outputs[0], memory_extents(graph.value(node.outputs[0]).shape))};
+  k.arguments = {argument(graph, node.inputs[0], memory_extents(graph.value(node.inputs[0]))),
+                 argument(graph, node.outputs[0], memory_extents(graph.value(node.outputs[0])))};
   const Call call = {k.arguments[0].extents};
   k.build = [w, call](const Halide::Target &target) {
     Build b(target, Build::Schedule::own, call);

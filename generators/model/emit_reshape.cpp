@@ -1,16 +1,38 @@
 #include "generators/model/emitters.h"
+#include "generators/model/formula_code.h"
 #include "schedules/patterns/elementwise.h"
 
 namespace saltern::generators {
 
+namespace {
+
+// From image to image of another shape: each element by its number in row-major order.
+EmittedKernel emit_renumbering(const Graph &graph, const Group &group) {
+  const Graph::Node &node = group.anchor();
+  const Shape &x = graph.value(node.inputs[0]).shape, &y = graph.value(group.output()).shape;
+  formula::Expression number = formula::constant_integer(Type::i64, 0);
+  for (size_t d = 0; d < y.size(); ++d) number = number * y[d] + formula::axis(static_cast<int>(d));
+  std::vector<formula::Expression> indices(x.size());
+  for (size_t d = x.size(); d-- > 0;) {
+    indices[d] = number % x[d];
+    number = number / x[d];
+  }
+  Graph::Node moved = node;
+  moved.operation = "formula";
+  moved.attributes = {{"element", formula::load(0, graph.value(node.inputs[0]).type, indices)}};
+  return emit_formula(graph, {{moved}});
+}
+
+}  // namespace
+
 // An image turned to row-major memory, or the other way round: (channels, pixels, n) <-> (pixels, channels, n). The
-// side that is no image is row-major already; a reshape from image to image of another shape takes both ways.
+// side that is no image is row-major already.
 EmittedKernel emit_reshape(const Graph &graph, const Group &group) {
   const std::string &from = group.anchor().inputs[0], &to = group.output();
   const Shape &x = graph.value(from).shape, &y = graph.value(to).shape;
   if (elements(x) != elements(y)) fail("a reshape from ", to_string(x), " to ", to_string(y));
-  if (x.size() == 4 && y.size() == 4) fail("a reshape from image to image; reshape to rows in between");
-  const bool leaves_image = x.size() == 4;
+  const bool leaves_image = is_channels_last(graph.value(from));
+  if (leaves_image && is_channels_last(graph.value(to))) return emit_renumbering(graph, group);
   const Shape &image = leaves_image ? x : y;
   const int channels = static_cast<int>(image[1]), pixels = static_cast<int>(image[2] * image[3]),
             batch = static_cast<int>(image[0]);
@@ -18,12 +40,14 @@ EmittedKernel emit_reshape(const Graph &graph, const Group &group) {
       leaves_image ? std::vector<int>{channels, pixels, batch} : std::vector<int>{pixels, channels, batch};
   const std::vector<int> written = {read[1], read[0], read[2]};
   EmittedKernel k;
-  k.key = "turn " + std::to_string(read[0]) + " " + std::to_string(read[1]) + " " + std::to_string(read[2]);
+  k.key = "turn" + key_of({{}, graph.value(from).type}) + " " + std::to_string(read[0]) + " " +
+          std::to_string(read[1]) + " " + std::to_string(read[2]);
   k.arguments = {argument(graph, from, read), argument(graph, to, written)};
   k.can_fail = false;
-  k.build = [read, written](const Halide::Target &target) {
+  const Halide::Type type = storage_type(graph.value(from).type);
+  k.build = [read, written, type](const Halide::Target &target) {
     Build b(target, Build::Schedule::own, Call{read});
-    const dsl::Tensor in = b.input("x", 3);
+    const dsl::Tensor in = b.input("x", 3, type);
     Halide::Var i("i"), j("j"), n("n");
     Halide::Func turned("turned");
     turned(i, j, n) = in(j, i, n);

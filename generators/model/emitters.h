@@ -10,6 +10,9 @@ namespace saltern::generators {
 EmittedKernel emit_contraction(const Graph &graph, const Group &group);
 // A chain of elementwise operations, with broadcasting.
 EmittedKernel emit_elementwise(const Graph &graph, const Group &group);
+// Any formula: movement, reductions, gathers.
+EmittedKernel emit_formula(const Graph &graph, const Group &group);
+EmittedKernel emit_transpose(const Graph &graph, const Group &group);
 EmittedKernel emit_max_pool(const Graph &graph, const Group &group);
 // A kernel of the library with exact extents and scalars.
 EmittedKernel emit_library(const Graph &graph, const Group &group);
@@ -20,17 +23,35 @@ bool has_packed_form(const Graph &graph, const Graph::Node &node);
 bool has_library_form(const Graph::Node &node);
 
 // Which public dimension each dimension of memory is, innermost first.
-std::vector<int> memory_order(int rank);
-std::vector<int> memory_extents(const Shape &shape);
+std::vector<int> memory_order(const Graph::Value &v);
+// At least one dimension: a tensor of rank 0 is one of one element.
+std::vector<int> memory_extents(const Graph::Value &v);
 
 // What the elementwise nodes of a group make of `value`; read(name) is another operand at the same element.
-Halide::Expr apply_elementwise(const std::vector<Graph::Node> &nodes, size_t first, Halide::Expr value,
-                               const std::string &value_name,
+Halide::Expr apply_elementwise(const Graph &graph, const std::vector<Graph::Node> &nodes, size_t first,
+                               Halide::Expr value, const std::string &value_name,
                                const std::function<Halide::Expr(const std::string &)> &read);
 // The operands that the elementwise nodes read beside the chain, each once, in order; and their operations as a text.
 std::vector<std::string> other_operands(const std::vector<Graph::Node> &nodes, size_t first,
                                         const std::string &value_name);
 std::string epilogue_key(const std::vector<Graph::Node> &nodes, size_t first, const std::string &value_name);
+
+// The variables that run over a value as it lies in memory; `at` has them in the order that users know.
+struct FormulaPlace {
+  explicit FormulaPlace(const Graph::Value &v);
+  std::vector<Halide::Var> vars;
+  std::vector<Halide::Expr> at, extents;
+};
+
+// An operand read at the element `at` (by public dimension) of a result of that or a higher rank: broadcast as usual,
+// shapes aligned at their ends.
+Halide::Expr read_broadcast(const dsl::Tensor &operand, const Graph::Value &v, const std::vector<Halide::Expr> &at);
+
+// Whether a formula computes with the indices of its element, not only reads there.
+bool reads_its_place(const formula::Expression &element);
+
+// A text that is equal for values of one type, shape and layout.
+std::string key_of(const Graph::Value &v);
 
 algorithms::Sliding2d expressions(const Sliding2d<int> &s);
 

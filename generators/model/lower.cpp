@@ -128,7 +128,8 @@ Lowered lower(const Graph &graph) {
 
   const auto edge = [&](const std::string &name) {
     const Graph::Value &v = graph.value(name);
-    return Edge{name, v.type, v.shape, memory_layout(v.shape), lives.offset(home(name))};
+    return Edge{name, v.type, v.shape, is_channels_last(v) ? Layout::channels_last : Layout::row_major,
+                lives.offset(home(name))};
   };
   for (const std::string &i : graph.inputs) plan.inputs.push_back(edge(i));
   for (const std::string &o : graph.outputs) plan.outputs.push_back(edge(o));

@@ -29,6 +29,7 @@ struct Graph {
     std::vector<std::string> symbols;  // the names of extents that are -1, as far as they have one; else empty
     bool ranked = true;                // false: not even the rank is known
     Container container = Container::tensor;
+    Layout layout = Layout::row_major;  // in a compiled model's memory
   };
 
   struct Node {

@@ -28,44 +28,6 @@ struct Environment {
   }
 };
 
-Operand operand_of(const std::string &name, const Tensor &t, Graph &graph, HostValues &) {
-  if (!graph.values.count(name)) graph.add_input(name, t.shape(), t.type());
-  return {name, t.type(), t.shape(), t};
-}
-
-// Lowers one node and computes it at once.
-std::vector<HostValue> compute_lowered(const Operator &op, const Graph::Node &node, int64_t opset,
-                                       const std::vector<HostValue> &inputs) {
-  Graph graph;
-  HostValues unused;
-  std::vector<Operand> operands;
-  std::map<std::string, Tensor> given;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i].is_empty()) {
-      operands.emplace_back();
-      continue;
-    }
-    // A name may stand for two values only inside functions; numbering keeps them apart.
-    const std::string name = "input" + std::to_string(i);
-    operands.push_back(operand_of(name, inputs[i].tensor(), graph, unused));
-    given[name] = inputs[i].tensor();
-  }
-  Lowering lowering(node, opset, std::move(operands), graph);
-  op.lower(lowering);
-  for (const Operand &o : lowering.given())
-    if (o.present()) graph.outputs.push_back(o.name);
-  const std::map<std::string, Tensor> made = run(graph, given);
-  std::vector<HostValue> results;
-  for (const Operand &o : lowering.given()) results.push_back(o.present() ? HostValue(made.at(o.name)) : HostValue());
-  return results;
-}
-
-bool all_tensors_of_numbers(const std::vector<HostValue> &values) {
-  for (const HostValue &v : values)
-    if (v.is_sequence() || (v.is_tensor() && v.tensor().type() == Type::text)) return false;
-  return true;
-}
-
 class Runner : public GraphRunner {
  public:
   explicit Runner(const Model &model) : model_(model) {}
@@ -172,9 +134,7 @@ class Runner : public GraphRunner {
     if (const ModelFunction *f = model_.function(n.domain, n.operation)) return call(*f, n, inputs);
     const Operator *op = find_operator(n.domain, n.operation);
     if (!op) unsupported("there is no such operator");
-    if (op->lower && (!op->compute || all_tensors_of_numbers(inputs)))
-      return compute_lowered(*op, n, opset(n.domain), inputs);
-    return op->compute({n, opset(n.domain), inputs});
+    return compute_operator(*op, n, opset(n.domain), inputs);
   }
 
   std::vector<HostValue> call(const ModelFunction &f, const Graph::Node &n, const std::vector<HostValue> &inputs) {

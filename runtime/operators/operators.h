@@ -36,6 +36,10 @@ const Operator *find_operator(const std::string &domain, const std::string &name
 // In the order of their names.
 std::vector<const Operator *> all_operators();
 
+// Computes a node's outputs at once: lowered, or on the host.
+std::vector<HostValue> compute_operator(const Operator &op, const Graph::Node &node, int64_t opset,
+                                        const std::vector<HostValue> &inputs);
+
 // One list for each file of operators; operators.cpp puts them together.
 using OperatorList = std::vector<Operator>;
 const OperatorList &elementwise_operators();

@@ -19,6 +19,14 @@ namespace saltern::generators {
 // it lies in memory, and its weights are packed in that order.
 [[nodiscard]] Graph with_dense_on_images(Graph graph);
 
+// Operations that have no kernel of their own as others that have: matrix products with constants as dense layers,
+// batches that broadcast as copies, softmax along a dimension that is not the last as formulas.
+[[nodiscard]] Graph with_compilable_operations(Graph graph);
+
+// Images that convolutions and pools read or make lie in memory with their channels innermost, and so does what is
+// computed from them element by element.
+[[nodiscard]] Graph with_layouts(Graph graph);
+
 // All of them, in order.
 [[nodiscard]] Graph prepared_for_inference(Graph graph);
 

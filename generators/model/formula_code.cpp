@@ -1,0 +1,403 @@
+#include "generators/model/formula_code.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "dsl/elementary.h"
+#include "generators/model/small_float_code.h"
+#include "runtime/error.h"
+
+namespace saltern::generators {
+
+using formula::Expression;
+using formula::Function;
+using Halide::Expr;
+using Kind = Expression::Kind;
+
+Halide::Type storage_type(Type type) { return Halide::Type(facts(type).halide); }
+
+namespace {
+
+// What a type is computed in.
+Halide::Type compute_type(Type type) {
+  if (is_real(type)) return type == Type::f64 ? Halide::Float(64) : Halide::Float(32);
+  return storage_type(type);
+}
+
+bool is_unsigned(Type type) {
+  return facts(type).kind == TypeFacts::Kind::natural || facts(type).kind == TypeFacts::Kind::boolean;
+}
+
+// ---- Functions.
+
+Expr nan_or(Function f, Type type, const Expr &a, const Expr &b) {
+  if (!is_real(type)) return f == Function::maximum ? Halide::max(a, b) : Halide::min(a, b);
+  const Expr better = f == Function::maximum ? a > b : a < b;
+  return Halide::select(better || Halide::is_nan(a), a, b);
+}
+
+Expr truncated_quotient(Type type, const Expr &a, const Expr &b) {
+  if (is_unsigned(type)) return a / b;
+  // Halide rounds so that the remainder is not negative.
+  const Expr q = a / b;
+  return Halide::select(a < 0 && a - q * b != 0,
+                        q + Halide::select(b > 0, Halide::cast(a.type(), 1), Halide::cast(a.type(), -1)), q);
+}
+
+Expr floor_modulo(Type type, const Expr &a, const Expr &b) {
+  if (is_real(type)) return a - b * Halide::floor(a / b);
+  const Expr r = a % b;
+  return is_unsigned(type) ? r : Halide::select(b < 0 && r != 0, r + b, r);
+}
+
+Expr integer_power(const Expr &a, const Expr &b) {
+  // Squares for every bit of the exponent, of which six say all that does not overflow for |a| > 1.
+  const Expr one = Halide::cast(a.type(), 1);
+  Expr result = one, factor = a;
+  for (int bit = 0; bit < 6; ++bit) {
+    result = Halide::select(((b >> bit) & one) != 0, result * factor, result);
+    factor = factor * factor;
+  }
+  return result;
+}
+
+Expr call_code(Function f, Type type, const Expr &a) {
+  const bool real = is_real(type);
+  switch (f) {
+    case Function::negate:
+      return Halide::cast(a.type(), 0) - a;
+    case Function::absolute:
+      return is_unsigned(type) ? a : Halide::cast(a.type(), Halide::abs(a));
+    case Function::exp:
+      return Halide::exp(a);
+    case Function::log:
+      return Halide::log(a);
+    case Function::sqrt:
+      return Halide::sqrt(a);
+    case Function::sine:
+      return Halide::sin(a);
+    case Function::cosine:
+      return Halide::cos(a);
+    case Function::tangent:
+      return Halide::tan(a);
+    case Function::arcsine:
+      return Halide::asin(a);
+    case Function::arccosine:
+      return Halide::acos(a);
+    case Function::arctangent:
+      return Halide::atan(a);
+    case Function::sinh:
+      return Halide::sinh(a);
+    case Function::cosh:
+      return Halide::cosh(a);
+    case Function::tanh:
+      return dsl::tanh(a);
+    case Function::arcsinh:
+      return Halide::asinh(a);
+    case Function::arccosh:
+      return Halide::acosh(a);
+    case Function::arctanh:
+      return Halide::atanh(a);
+    case Function::erf:
+      return dsl::erf(a);
+    case Function::floor:
+      return real ? Halide::floor(a) : a;
+    case Function::ceiling:
+      return real ? Halide::ceil(a) : a;
+    case Function::round:
+      return real ? Halide::round(a) : a;
+    case Function::truncate:
+      return real ? Halide::trunc(a) : a;
+    case Function::invert:
+      return type == Type::boolean ? !a : ~a;
+    case Function::is_nan:
+      return real ? Halide::is_nan(a) : Halide::Internal::const_false();
+    case Function::is_infinite:
+      return real ? Halide::is_inf(a) : Halide::Internal::const_false();
+    default:
+      fail("the formula function ", formula::name(f), " does not take one operand");
+  }
+}
+
+Expr call_code(Function f, Type type, const Expr &a, const Expr &b) {
+  switch (f) {
+    case Function::add:
+      return a + b;
+    case Function::subtract:
+      return a - b;
+    case Function::multiply:
+      return a * b;
+    case Function::divide:
+      return is_real(type) ? a / b : truncated_quotient(type, a, b);
+    case Function::remainder:
+      return is_real(type) ? a - b * Halide::trunc(a / b) : a - truncated_quotient(type, a, b) * b;
+    case Function::modulo:
+      return floor_modulo(type, a, b);
+    case Function::power:
+      return is_real(type) ? Halide::pow(a, b) : integer_power(a, b);
+    case Function::maximum:
+    case Function::minimum:
+      return nan_or(f, type, a, b);
+    case Function::less:
+      return a < b;
+    case Function::less_equal:
+      return a <= b;
+    case Function::equal:
+      return a == b;
+    case Function::both:
+      return type == Type::boolean ? a && b : a & b;
+    case Function::either:
+      return type == Type::boolean ? a || b : a | b;
+    case Function::differ:
+      return type == Type::boolean ? a != b : a ^ b;
+    case Function::shift_left:
+      return Halide::select(b < facts(type).bits, a << b, Halide::cast(a.type(), 0));
+    case Function::shift_right:
+      return Halide::select(b < facts(type).bits, a >> b, Halide::cast(a.type(), 0));
+    default:
+      fail("the formula function ", formula::name(f), " does not take two operands");
+  }
+}
+
+// A value in the compute type of `from`, in that of `to`.
+Expr cast_code(Type from, Type to, const Expr &a) {
+  if (to == Type::boolean) return from == Type::boolean ? a : a != Halide::cast(a.type(), 0);
+  if (is_real(to)) {
+    const Expr wide = Halide::cast(compute_type(to), a);
+    if (to == Type::f32 || to == Type::f64) return wide;
+    if (facts(to).is_small_real()) return f32_of_small_code(to, small_code_of_f32(to, wide));
+    return Halide::cast<float>(Halide::cast(storage_type(to), wide));  // rounded
+  }
+  // A conversion of what an integer does not hold is undefined for narrow ones; through a wide one it wraps.
+  const Expr whole = is_real(from) && facts(to).bits < 64 ? Halide::cast<int64_t>(a) : a;
+  if (facts(to).bits >= 8) return Halide::cast(storage_type(to), whole);
+  const int spare = 8 - facts(to).bits;
+  const Halide::Type narrow = storage_type(to);
+  return Halide::cast(narrow, Halide::cast(narrow, whole) << Halide::cast(narrow, spare)) >>
+         Halide::cast(narrow, spare);
+}
+
+// ---- The walk.
+
+class Writer {
+ public:
+  Writer(const std::vector<int64_t> &extents, const std::vector<std::vector<int64_t>> &operand_shapes,
+         const ReadOperand &read)
+      : extents_(extents), operand_shapes_(operand_shapes), read_(read) {}
+
+  struct Scope {
+    std::vector<Expr> axes;
+    std::vector<int> axis_numbers;  // what each of its axes is of the result
+    std::map<int, Expr> steps;      // by id
+    std::unordered_map<const Expression::Node *, Expr> values, indices;
+  };
+
+  // In the compute type.
+  Expr value(const Expression &e, Scope &scope) {
+    const auto known = scope.values.find(e.get());
+    if (known != scope.values.end()) return known->second;
+    return scope.values[e.get()] = new_value(*e.get(), e, scope);
+  }
+
+  std::vector<FormulaReduction> reductions;
+
+ private:
+  Expr new_value(const Expression::Node &n, const Expression &e, Scope &scope) {
+    switch (n.kind) {
+      case Kind::constant:
+        return is_real(n.type) ? Halide::Internal::make_const(compute_type(n.type), n.real)
+                               : Halide::Internal::make_const(compute_type(n.type), n.integer);
+      case Kind::axis:
+      case Kind::step:
+        return Halide::cast<int64_t>(index(e, scope));
+      case Kind::load:
+        return load(n, scope);
+      case Kind::call: {
+        const Type type = n.arguments[0].type();
+        const Expr a = value(n.arguments[0], scope);
+        return n.arguments.size() == 1 ? call_code(n.function, type, a)
+                                       : call_code(n.function, type, a, value(n.arguments[1], scope));
+      }
+      case Kind::select:
+        return Halide::select(value(n.arguments[0], scope), value(n.arguments[1], scope), value(n.arguments[2], scope));
+      case Kind::cast:
+        return cast_code(n.arguments[0].type(), n.type, value(n.arguments[0], scope));
+      case Kind::bits: {
+        const Type from = n.arguments[0].type();
+        const Expr stored = to_storage(from, value(n.arguments[0], scope));
+        return from_storage(n.type, Halide::reinterpret(storage_type(n.type), stored));
+      }
+      case Kind::reduce:
+        return reduction(n, scope);
+    }
+    return {};
+  }
+
+  // An index in 32 bits.
+  Expr index(const Expression &e, Scope &scope) {
+    const auto known = scope.indices.find(e.get());
+    if (known != scope.indices.end()) return known->second;
+    return scope.indices[e.get()] = new_index(*e.get(), e, scope);
+  }
+
+  Expr new_index(const Expression::Node &n, const Expression &e, Scope &scope) {
+    switch (n.kind) {
+      case Kind::constant:
+        return static_cast<int>(std::clamp<int64_t>(n.integer, -0x7FFFFFFF, 0x7FFFFFFF));
+      case Kind::axis:
+        return scope.axes.at(static_cast<size_t>(n.number));
+      case Kind::step:
+        return scope.steps.at(n.number);
+      case Kind::select:
+        return Halide::select(value(n.arguments[0], scope), index(n.arguments[1], scope), index(n.arguments[2], scope));
+      case Kind::call:
+        if (n.type == Type::i64 && n.arguments.size() == 2 && is_index_function(n.function))
+          return index_call(n, scope);
+        break;
+      default:
+        break;
+    }
+    return Halide::cast<int32_t>(value(e, scope));
+  }
+
+  static bool is_index_function(Function f) {
+    return f == Function::add || f == Function::subtract || f == Function::multiply || f == Function::divide ||
+           f == Function::modulo || f == Function::maximum || f == Function::minimum;
+  }
+
+  Expr index_call(const Expression::Node &n, Scope &scope) {
+    const Expr a = index(n.arguments[0], scope), b = index(n.arguments[1], scope);
+    // Rounding does not matter where nothing is negative.
+    if (n.function == Function::divide && formula::bounds(n.arguments[0], extents_).least >= 0 &&
+        formula::bounds(n.arguments[1], extents_).least > 0)
+      return a / b;
+    return call_code(n.function, Type::i64, a, b);
+  }
+
+  Expr load(const Expression::Node &n, Scope &scope) {
+    const std::vector<int64_t> &shape = operand_shapes_.at(static_cast<size_t>(n.number));
+    if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return Halide::cast(compute_type(n.type), 0);
+    std::vector<Expr> indices;
+    for (size_t d = 0; d < n.arguments.size(); ++d) {
+      const formula::Interval b = formula::bounds(n.arguments[d], extents_);
+      const Expr i = index(n.arguments[d], scope);
+      const bool inside = b.least >= 0 && b.greatest < shape[d];
+      indices.push_back(inside ? i : Halide::clamp(i, 0, static_cast<int>(shape[d]) - 1));
+    }
+    return from_storage(n.type, read_(n.number, indices));
+  }
+
+ public:
+  static Expr from_storage(Type type, const Expr &stored) {
+    if (facts(type).is_small_real()) return f32_of_small_code(type, stored);
+    return Halide::cast(compute_type(type), stored);
+  }
+  static Expr to_storage(Type type, const Expr &value) {
+    if (facts(type).is_small_real()) return small_code_of_f32(type, value);
+    return Halide::cast(storage_type(type), value);
+  }
+
+ private:
+  static Expr identity_of(Function f, Type type) {
+    const Halide::Type t = compute_type(type);
+    if (f == Function::sum) return Halide::cast(t, 0);
+    if (f == Function::product) return Halide::cast(t, 1);
+    const bool least = f == Function::least || f == Function::first_least || f == Function::last_least;
+    if (t.is_float()) return Halide::Internal::make_const(t, least ? INFINITY : -INFINITY);
+    return least ? t.max() : t.min();
+  }
+
+  // A function over what its body depends on: axes of the result, and steps of reductions around it.
+  Expr reduction(const Expression::Node &n, Scope &outer) {
+    std::set<int> axes, own, around;
+    for (const formula::Step &s : n.steps) own.insert(s.id);
+    std::set<int> inner = own;
+    formula::for_each_node(n.arguments[0], [&](const Expression::Node &m) {
+      for (const formula::Step &s : m.steps) inner.insert(s.id);
+    });
+    formula::for_each_node(n.arguments[0], [&](const Expression::Node &m) {
+      if (m.kind == Kind::axis) axes.insert(m.number);
+      if (m.kind == Kind::step && !inner.count(m.number)) around.insert(m.number);
+    });
+    const std::string name = formula::name(n.function);
+    Halide::Func f(name);
+    FormulaReduction made{f, {}};
+    Scope scope;
+    scope.axes.resize(outer.axes.size());
+    std::vector<Halide::Var> arguments;
+    std::vector<Expr> called_with;
+    // The result's last axis first: it is the innermost in most memory.
+    for (auto a = axes.rbegin(); a != axes.rend(); ++a) {
+      arguments.emplace_back("a" + std::to_string(*a));
+      scope.axes[static_cast<size_t>(*a)] = arguments.back();
+      called_with.push_back(outer.axes.at(static_cast<size_t>(*a)));
+      made.axes.push_back(*a);
+    }
+    for (int s : around) {
+      arguments.emplace_back("s" + std::to_string(s));
+      scope.steps[s] = arguments.back();
+      called_with.push_back(outer.steps.at(s));
+      made.axes.push_back(-1);
+    }
+    Halide::Region region;
+    for (const formula::Step &s : n.steps) region.emplace_back(0, static_cast<int>(s.extent));
+    if (region.empty()) region.emplace_back(0, 1);
+    const Halide::RDom r(region, "r");
+    for (size_t s = 0; s < n.steps.size(); ++s) scope.steps[n.steps[s].id] = r[static_cast<int>(s)];
+
+    const Type type = n.arguments[0].type();
+    const Expr v = value(n.arguments[0], scope), start = identity_of(n.function, type);
+    if (n.function < Function::first_greatest) {
+      f(arguments) = start;
+      const Expr so_far = f(arguments);
+      f(arguments) = n.function == Function::sum        ? so_far + v
+                     : n.function == Function::product  ? so_far * v
+                     : n.function == Function::greatest ? nan_or(Function::maximum, type, v, so_far)
+                                                        : nan_or(Function::minimum, type, v, so_far);
+      reductions.push_back(made);
+      return f(called_with);
+    }
+    Expr place = 0;
+    for (size_t s = 0; s < n.steps.size(); ++s)
+      place = place * static_cast<int>(n.steps[s].extent) + r[static_cast<int>(s)];
+    f(arguments) = Halide::Tuple(start, Expr(0));
+    const Expr best = f(arguments)[0], at = f(arguments)[1];
+    Expr better;
+    switch (n.function) {
+      case Function::first_greatest:
+        better = v > best;
+        break;
+      case Function::last_greatest:
+        better = v >= best;
+        break;
+      case Function::first_least:
+        better = v < best;
+        break;
+      default:
+        better = v <= best;
+        break;
+    }
+    f(arguments) = Halide::Tuple(Halide::select(better, v, best), Halide::select(better, place, at));
+    reductions.push_back(made);
+    return Halide::cast<int64_t>(f(called_with)[1]);
+  }
+
+  const std::vector<int64_t> &extents_;
+  const std::vector<std::vector<int64_t>> &operand_shapes_;
+  const ReadOperand &read_;
+};
+
+}  // namespace
+
+FormulaCode formula_code(const Expression &element, const std::vector<Expr> &axes, const std::vector<int64_t> &extents,
+                         const std::vector<std::vector<int64_t>> &operand_shapes, const ReadOperand &read) {
+  Writer writer(extents, operand_shapes, read);
+  Writer::Scope scope;
+  scope.axes = axes;
+  const Expr value = writer.value(element, scope);
+  return {Writer::to_storage(element.type(), value), std::move(writer.reductions)};
+}
+
+}  // namespace saltern::generators

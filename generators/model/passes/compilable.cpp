@@ -1,0 +1,105 @@
+#include <numeric>
+
+#include "generators/model/passes/passes.h"
+#include "runtime/operators/lowering.h"
+
+namespace saltern::generators {
+
+namespace {
+
+// One node written anew; everything that it becomes stands in its place.
+class Rewriter {
+ public:
+  explicit Rewriter(Graph &graph) : graph_(graph) {}
+
+  void rewrite(const Graph::Node &n) {
+    if (n.operation == "matmul")
+      matmul(n);
+    else if (n.operation == "softmax" || n.operation == "log_softmax")
+      softmax(n);
+    else
+      graph_.nodes.push_back(n);
+  }
+
+ private:
+  Operand operand(const std::string &name) const {
+    const Graph::Value &v = graph_.value(name);
+    return {name, v.type, v.shape, v.constant};
+  }
+
+  // Makes `made` the value that the node n gave.
+  void give(const Graph::Node &n, const Operand &made) {
+    Graph::Node &last = graph_.nodes.back();
+    if (!last.outputs.empty() && last.outputs[0] == made.name) {
+      last.outputs[0] = n.outputs[0];
+      graph_.values.erase(made.name);
+    }
+  }
+
+  void matmul(const Graph::Node &n) {
+    const Operand a = operand(n.inputs.at(0)), b = operand(n.inputs.at(1));
+    Lowering to(n, 0, {a, b}, graph_);
+    const Shape &y = graph_.value(n.outputs[0]).shape;
+    const int64_t k = a.shape.back(), columns = b.shape.back();
+    if (b.value.defined() && b.rank() == 2 && elements(a.shape) > 0) {
+      const Tensor turned = Tensor::empty({columns, k});
+      turned.copy_from(b.value.viewed(turned.shape(), {b.value.strides()[1], b.value.strides()[0]}));
+      const int64_t rows = elements(a.shape) / k;
+      const Operand product =
+          to.operation("dense", {to.reshaped(a, {rows, k}), to.constant(turned)}, {}, {rows, columns});
+      return give(n, to.reshaped(product, y));
+    }
+    const Shape batch(y.begin(), y.end() - 2);
+    const auto spread = [&](const Operand &x) {
+      Shape whole = batch;
+      whole.insert(whole.end(), x.shape.end() - 2, x.shape.end());
+      return to.broadcasted(x, whole);
+    };
+    const bool one_matrix = elements(Shape(b.shape.begin(), b.shape.end() - 2)) == 1;
+    const bool rows_only = one_matrix && Shape(a.shape.begin(), a.shape.end() - 2) == batch;
+    give(n, to.operation("matmul", {rows_only ? a : spread(a), rows_only ? b : spread(b)}, {}, y));
+  }
+
+  void softmax(const Graph::Node &n) {
+    const Operand x = operand(n.inputs.at(0));
+    Lowering to(n, 0, {x}, graph_);
+    const int axis = to.axis(n.attributes.integer("axis", -1), x.rank());
+    if (axis == x.rank() - 1) return graph_.nodes.push_back(n);
+    Shape reduced = x.shape;
+    reduced[static_cast<size_t>(axis)] = 1;
+    const auto over = [&](const Read &r, const Axes &at, const Expression &step) {
+      std::vector<Expression> indices(at);
+      indices[static_cast<size_t>(axis)] = step;
+      return r(indices);
+    };
+    const std::vector<int64_t> extent = {x.shape[static_cast<size_t>(axis)]};
+    const Operand largest = to.formula(x.type, reduced, {x}, [&](const Reads &r, const Axes &at) {
+      return formula::reduce(formula::Function::greatest, extent,
+                             [&](const std::vector<Expression> &s) { return over(r[0], at, s[0]); });
+    });
+    const Operand total = to.formula(x.type, reduced, {x, largest}, [&](const Reads &r, const Axes &at) {
+      return formula::reduce(formula::Function::sum, extent,
+                             [&](const std::vector<Expression> &s) { return exp(over(r[0], at, s[0]) - r[1].here()); });
+    });
+    const bool logarithm = n.operation == "log_softmax";
+    give(n, to.formula(x.type, x.shape, {x, largest, total}, [&](const Reads &r, const Axes &) {
+      const Expression d = r[0].here() - r[1].here();
+      return logarithm ? d - log(r[2].here()) : exp(d) / r[2].here();
+    }));
+  }
+
+  Graph &graph_;
+};
+
+}  // namespace
+
+Graph with_compilable_operations(Graph graph) {
+  const std::vector<Graph::Node> nodes = std::move(graph.nodes);
+  graph.nodes.clear();
+  Rewriter rewriter(graph);
+  for (const Graph::Node &n : nodes) rewriter.rewrite(n);
+  graph.remove_unused();
+  return graph;
+}
+
+}  // namespace saltern::generators
