@@ -5,10 +5,11 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 install(TARGETS saltern RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(TARGETS saltern_runtime saltern_kernels ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS saltern_runtime saltern_onnx saltern_kernels ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 set(saltern_include ${CMAKE_INSTALL_INCLUDEDIR}/saltern)
-install(DIRECTORY runtime DESTINATION ${saltern_include} FILES_MATCHING PATTERN "*.h")
-install(FILES dsl/types.h dsl/shapes.h DESTINATION ${saltern_include}/dsl)
+install(DIRECTORY runtime DESTINATION ${saltern_include} FILES_MATCHING PATTERN "*.h"
+  PATTERN tensor_proto.h EXCLUDE)  # the only one that shows protobuf
+install(FILES dsl/types.h dsl/shapes.h dsl/expression.h DESTINATION ${saltern_include}/dsl)
 install(FILES ${halide_package}/include/HalideRuntime.h ${halide_package}/include/HalideBuffer.h
   DESTINATION ${saltern_include})
 

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "apps/saltern/command.h"
+#include "apps/saltern/compiled_run.h"
 #include "apps/saltern/model_data.h"
 #include "runtime/file.h"
 #include "runtime/operators/lowering.h"
@@ -15,18 +16,19 @@ namespace {
 struct Options {
   std::string model, inputs, outputs, list;
   int threads = 0;
+  bool compiled = false;
 };
 
-int run_one(const std::string &path, const std::string &inputs, const std::string &outputs) {
+int run_one(const Options &o, const std::string &path, const std::string &inputs, const std::string &outputs) {
   const Model model = on_input([&] { return load_onnx(path); });
   const HostValues given = on_input([&] { return read_inputs(model, inputs); });
-  write_outputs(model, run_model(model, given), outputs);
+  write_outputs(model, o.compiled ? run_compiled(model, given, threads()) : run_model(model, given), outputs);
   return 0;
 }
 
 int run(const Options &o) {
   if (o.threads > 0) set_threads(o.threads);
-  return run_one(o.model, o.inputs, o.outputs);
+  return run_one(o, o.model, o.inputs, o.outputs);
 }
 
 void write_text(const std::string &path, const std::string &text) {
@@ -48,7 +50,8 @@ int run_batch(const Options &o) {
     const std::string outputs = line.substr(second + 1);
     std::string message;
     const int code = exit_code_of(
-        [&] { return run_one(line.substr(0, first), line.substr(first + 1, second - first - 1), outputs); }, message);
+        [&] { return run_one(o, line.substr(0, first), line.substr(first + 1, second - first - 1), outputs); },
+        message);
     if (!message.empty()) write_text(outputs + "/log", message + "\n");
     write_text(outputs + "/STATUS", std::to_string(code) + "\n");
   }
@@ -63,6 +66,8 @@ void define_run(CLI::App &app, Action &chosen) {
   app.add_option("--inputs", o->inputs, "A folder of input_0.pb, input_1.pb, ...")->required();
   app.add_option("--outputs", o->outputs, "The folder for output_0.pb, output_1.pb, ...; made if need be")->required();
   app.add_option("--threads", o->threads, "Threads to run on; by default, one a core")->check(CLI::Range(1, 256));
+  app.add_flag("--compiled", o->compiled,
+               "Compile the model for the shapes of its inputs first, or take it from the cache");
   app.callback([o, &chosen] { chosen = [o] { return run(*o); }; });
 }
 
@@ -71,6 +76,8 @@ void define_run_batch(CLI::App &app, Action &chosen) {
   app.add_option("LIST", o->list, "A file of lines MODEL, INPUTS, OUTPUTS with tabs between; each gets OUTPUTS/STATUS")
       ->required();
   app.add_option("--threads", o->threads, "Threads to run on; by default, one a core")->check(CLI::Range(1, 256));
+  app.add_flag("--compiled", o->compiled,
+               "Compile the model for the shapes of its inputs first, or take it from the cache");
   app.callback([o, &chosen] { chosen = [o] { return run_batch(*o); }; });
 }
 

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "generators/model/driver.h"
+#include "generators/model/kernel_cache.h"
 #include "generators/model/kernel_jobs.h"
 #include "generators/model/lower.h"
 #include "generators/model/passes/passes.h"
@@ -61,11 +62,13 @@ std::vector<std::string> objects_in(const std::string &folder) {
 
 void compile_objects(const Lowered &model, const std::vector<CpuTarget> &targets, const CompileOptions &options,
                      const std::string &folder) {
+  const TemporaryFolder forgotten;
+  const KernelCache cache(options.cache.empty() ? forgotten.path() : options.cache);
   std::vector<std::function<void()>> jobs;
-  jobs.emplace_back([&] { compile_halide_runtime(folder + "/" + options.name + "_halide_runtime.o"); });
+  jobs.emplace_back([&] { cache.provide_halide_runtime(folder + "/" + options.name + "_halide_runtime.o"); });
   for (size_t k = 0; k < model.kernels.size(); ++k)
     jobs.emplace_back(
-        [&, k] { compile_kernel(model.kernels[k], options.name + "_kernel_" + std::to_string(k), targets, folder); });
+        [&, k] { cache.provide(model.kernels[k], targets, options.name + "_kernel_" + std::to_string(k), folder); });
   const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   run_in_processes(jobs, options.jobs > 0 ? options.jobs : cores, options.progress);
 }
@@ -112,6 +115,13 @@ CompiledModel compile_model(const Graph &graph, const CompileOptions &options) {
   made.steps = static_cast<int>(plan.steps.size());
   made.kernels = plan.kernels;
   made.library = put(work.file(library), options.folder, library);
+  if (options.shared) {
+    const std::string so = "lib" + name + ".so";
+    run_program({c_compiler(), "-shared", "-o", so, "-Wl,-Bsymbolic", "-Wl,--whole-archive", library,
+                 "-Wl,--no-whole-archive", "-lm", "-lpthread", "-ldl"},
+                work.path());
+    made.shared_library = put(work.file(so), options.folder, so);
+  }
   made.header = put(work.file(header), options.folder, header);
   return made;
 }

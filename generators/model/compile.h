@@ -19,18 +19,28 @@ struct CompileOptions {
   std::string name;                  // a C identifier; all symbols and the files begin with it
   std::string folder;                // made if need be
   std::vector<std::string> targets;  // names of CPU targets, or none for all; the CPU is asked at run time
+  std::string cache;                 // a folder that keeps compiled kernels; empty: none is kept
+  bool shared = false;               // libNAME.so beside the static library
   int jobs = 0;                      // processes that compile at the same time; 0: as many as there are cores
   std::function<void(int done, int all)> progress;
 };
 
 struct CompiledModel {
-  std::string header, library;  // paths
+  std::string header, library, shared_library;  // paths; the last is empty unless asked for
   int64_t code_bytes, weights_bytes, workspace_bytes;
   int steps, kernels;
 };
 
 // Throws unless the name can name a model and all targets are known: what compile_model asks first.
 void check(const CompileOptions &options);
+
+// Where tools keep compiled kernels unless told otherwise: SALTERN_CACHE, else the user's cache folder.
+std::string default_cache_folder();
+// The folder in a cache for what this graph compiles to: another one for another graph, weights or build of this
+// program.
+std::string model_folder(const Graph &graph, const std::string &cache);
+// The name of the best CPU target that this machine runs.
+std::string best_target_here();
 
 CompiledModel compile_model(const Graph &graph, const CompileOptions &options);
 

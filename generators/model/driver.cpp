@@ -1,6 +1,7 @@
 #include "generators/model/driver.h"
 
 #include <algorithm>
+#include <iomanip>
 #include <sstream>
 
 #include "generators/model/driver_sources.h"
@@ -26,6 +27,23 @@ std::string comma_separated(const List &list) {
   return s.str();
 }
 
+// A name may hold anything.
+std::string c_string(const std::string &text) {
+  std::ostringstream all;
+  all << '"';
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\' || c == '?')
+      all << '\\' << c;
+    else if (code < 32 || code > 126)
+      all << '\\' << std::oct << std::setw(3) << std::setfill('0') << static_cast<int>(code) << std::dec;
+    else
+      all << c;
+  }
+  all << '"';
+  return all.str();
+}
+
 // The two tables of the inputs or the outputs: what the user sees, and where they lie.
 std::string edge_tables(const std::vector<Edge> &edges, const std::string &kind, const std::string &name) {
   std::ostringstream shapes, seen, placed;
@@ -36,8 +54,8 @@ std::string edge_tables(const std::vector<Edge> &edges, const std::string &kind,
     const int64_t outer = turned ? e.shape[0] : 1, channels = turned ? e.shape[1] : 1;
     shapes << "static const int64_t " << kind << "_shape_" << i << "[] = {"
            << comma_separated(e.shape.empty() ? Shape{1} : e.shape) << "};\n";
-    seen << "  {\"" << e.name << "\", \"" << facts(e.type).name << "\", " << rank << ", " << kind << "_shape_" << i
-         << ", " << elements(e.shape) << ", " << elements(e.shape) * facts(e.type).bytes() << "},\n";
+    seen << "  {" << c_string(e.name) << ", \"" << facts(e.type).name << "\", " << rank << ", " << kind << "_shape_"
+         << i << ", " << elements(e.shape) << ", " << elements(e.shape) * facts(e.type).bytes() << "},\n";
     placed << "  {" << e.offset << ", " << outer << ", " << channels << ", " << elements(e.shape) / outer / channels
            << ", " << facts(e.type).bytes() << "},\n";
   }
@@ -55,7 +73,7 @@ std::string step_tables(const Plan &plan, const std::string &name) {
       uses << "  {" << (u.region == Region::weights) << ", " << u.offset << ", " << int(type.code) << ", "
            << int(type.bits) << ", " << u.extents.size() << ", {" << comma_separated(u.extents) << "}},\n";
     }
-    steps << "  {" << name << "_kernel_" << s.kernel << "_argv, \"" << s.origin << "\", " << next << ", "
+    steps << "  {" << name << "_kernel_" << s.kernel << "_argv, " << c_string(s.origin) << ", " << next << ", "
           << s.buffers.size() << "},\n";
     next += static_cast<int>(s.buffers.size());
   }

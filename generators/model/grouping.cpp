@@ -14,12 +14,14 @@ bool joins(const Graph &graph, const Group &group, const Graph::Node &node) {
   const std::string &made = group.output();
   if (!is_elementwise(graph, node) || !takes_epilogue(graph, group.anchor())) return false;
   if (std::count(node.inputs.begin(), node.inputs.end(), made) != graph.uses(made)) return false;
-  const Shape &shape = graph.value(made).shape;
-  if (graph.value(node.outputs[0]).shape != shape) return false;
+  const Graph::Value &before = graph.value(made), &after = graph.value(node.outputs[0]);
+  if (after.shape != before.shape || after.layout != before.layout) return false;
   // Operands of a contraction's epilogue are read at the same element; only chains of their own broadcast.
   return is_elementwise(graph, group.anchor()) ||
-         std::all_of(node.inputs.begin(), node.inputs.end(),
-                     [&](const std::string &i) { return graph.value(i).shape == shape; });
+         std::all_of(node.inputs.begin(), node.inputs.end(), [&](const std::string &i) {
+           const Graph::Value &v = graph.value(i);
+           return v.shape == before.shape && v.layout == before.layout && v.type == Type::f32;
+         });
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ std::map<std::string, std::string> find_aliases(const Graph &graph) {
 }
 
 std::string scratch_name(size_t step, size_t argument) {
-  return "scratch " + std::to_string(step) + " " + std::to_string(argument);  // no value's name has a space
+  return "scratch\n" + std::to_string(step) + " " + std::to_string(argument);  // no value is called so
 }
 
 }  // namespace
@@ -87,6 +87,7 @@ Lowered lower(const Graph &graph) {
   std::map<std::string, int> numbers;  // of kernels, by key
   for (const Group &group : group_nodes(graph)) {
     if (is_alias(graph, group.anchor())) continue;
+    if (elements(graph.value(group.output()).shape) == 0) continue;  // nothing to compute
     calls.push_back(emit(graph, group));
     const auto [it, is_new] = numbers.emplace(calls.back().key, static_cast<int>(numbers.size()));
     if (is_new) result.kernels.push_back(calls.back());

@@ -1,0 +1,24 @@
+#pragma once
+// Options of commands that take a model with fixed shapes: an ONNX file, or a net that was traced and saved.
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "runtime/graph/graph.h"
+
+namespace saltern {
+
+struct ModelOptions {
+  std::string path;
+  std::vector<std::string> shapes;  // NAME=1,3,224,224
+
+  void add_to(CLI::App &app);
+  // Throws BadInput, or Unsupported.
+  Graph graph() const;
+};
+
+// By the file's name: whether it is ONNX.
+bool is_onnx(const std::string &path);
+
+}  // namespace saltern

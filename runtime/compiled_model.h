@@ -1,0 +1,37 @@
+#pragma once
+// A model that was compiled into a shared library, loaded at run time.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/tensor.h"
+
+namespace saltern {
+
+class CompiledLibrary {
+ public:
+  // `name` is what the library's symbols begin with. Throws an Error that names the file.
+  CompiledLibrary(const std::string &path, const std::string &name, int threads = 1);
+  ~CompiledLibrary();
+  CompiledLibrary(const CompiledLibrary &) = delete;
+  CompiledLibrary &operator=(const CompiledLibrary &) = delete;
+
+  struct Edge {
+    std::string name;
+    Type type;
+    Shape shape;
+  };
+  const std::vector<Edge> &inputs() const { return inputs_; }
+  const std::vector<Edge> &outputs() const { return outputs_; }
+
+  // Inputs and outputs in the model's order.
+  std::vector<Tensor> run(const std::vector<Tensor> &inputs) const;
+
+ private:
+  struct Functions;
+  std::unique_ptr<Functions> functions_;
+  std::vector<Edge> inputs_, outputs_;
+};
+
+}  // namespace saltern

@@ -1,0 +1,196 @@
+// Saltern's own operations as ONNX operators.
+
+#include <functional>
+
+#include "runtime/onnx/export.h"
+#include "runtime/operators/lowering.h"
+
+namespace saltern {
+
+namespace {
+
+constexpr int64_t exported_opset = 21;
+
+class NetExport {
+ public:
+  explicit NetExport(const Graph &net) : net_(net) {
+    for (const auto &[name, v] : net.values)
+      if (v.constant.defined() || std::find(net.inputs.begin(), net.inputs.end(), name) != net.inputs.end())
+        to_.values[name] = {v.shape, v.type, v.constant.defined() ? v.constant.in_layout(Layout::row_major) : Tensor()};
+    to_.inputs = net.inputs;
+    to_.outputs = net.outputs;
+    for (const std::string &o : net.outputs) to_.values[o] = {net.value(o).shape, net.value(o).type, {}};
+  }
+
+  Graph run();
+
+  const Graph::Value &value(const std::string &name) const { return net_.value(name); }
+
+  void add(const std::string &op, std::vector<std::string> inputs, std::vector<std::string> outputs,
+           Attributes attributes = {}) {
+    to_.nodes.push_back({op, std::move(attributes), std::move(inputs), std::move(outputs)});
+  }
+  std::string constant(const std::string &stem, const Tensor &t) {
+    std::string name = stem;
+    for (int i = 1; net_.values.count(name) || to_.values.count(name); ++i) name = stem + "_" + std::to_string(i);
+    to_.add_constant(name, t);
+    return name;
+  }
+  std::string temporary(const std::string &stem) {
+    for (int i = 1;; ++i) {
+      std::string name = stem + "_" + std::to_string(i);
+      if (!net_.values.count(name) && taken_.emplace(name, true).second) return name;
+    }
+  }
+
+ private:
+  const Graph &net_;
+  Graph to_;
+  std::map<std::string, bool> taken_;
+};
+
+using Write = std::function<void(NetExport &, const Graph::Node &)>;
+
+// The same operator under another name.
+Write named(const std::string &op) {
+  return [op](NetExport &e, const Graph::Node &n) { e.add(op, n.inputs, n.outputs); };
+}
+
+Attributes window_of(const Graph::Node &n) {
+  Attributes a;
+  for (const char *name : {"strides", "pads", "dilations"})
+    if (n.attributes.has(name)) a.set(name, n.attributes.integers(name));
+  return a;
+}
+
+void convolution(NetExport &e, const Graph::Node &n) {
+  Attributes a = window_of(n);
+  a.set("group", n.attributes.integer("groups", 1));
+  const Shape &w = e.value(n.inputs.at(1)).shape;
+  a.set("kernel_shape", std::vector<int64_t>(w.begin() + 2, w.end()));
+  e.add("Conv", n.inputs, n.outputs, a);
+}
+
+void dense(NetExport &e, const Graph::Node &n) { e.add("Gemm", n.inputs, n.outputs, {{"transB", int64_t{1}}}); }
+
+void pool(NetExport &e, const Graph::Node &n) {
+  Attributes a = window_of(n);
+  a.set("kernel_shape", n.attributes.integers("kernel"));
+  const bool average = n.operation == "average_pool2d";
+  if (average) a.set("count_include_pad", n.attributes.integer("count_padding", 1));
+  e.add(average ? "AveragePool" : "MaxPool", n.inputs, {n.outputs[0]}, a);  // positions are for training
+}
+
+// Saltern's order: x, mean, variance, scale, shift.
+void batch_norm(NetExport &e, const Graph::Node &n) {
+  e.add("BatchNormalization", {n.inputs.at(0), n.inputs.at(3), n.inputs.at(4), n.inputs.at(1), n.inputs.at(2)},
+        n.outputs, {{"epsilon", n.attributes.real("epsilon")}});
+}
+
+void along_axis(NetExport &e, const Graph::Node &n) {
+  e.add(n.operation == "softmax" ? "Softmax" : "LogSoftmax", n.inputs, n.outputs,
+        {{"axis", n.attributes.integer("axis", -1)}});
+}
+
+void reshape(NetExport &e, const Graph::Node &n) {
+  const std::vector<int64_t> &shape = n.attributes.integers("shape");
+  e.add("Reshape",
+        {n.inputs.at(0),
+         e.constant(n.outputs[0] + ".shape", Tensor::of<int64_t>({static_cast<int64_t>(shape.size())}, shape))},
+        n.outputs);
+}
+
+void transpose(NetExport &e, const Graph::Node &n) {
+  e.add("Transpose", n.inputs, n.outputs, {{"perm", n.attributes.integers("order")}});
+}
+
+void expand(NetExport &e, const Graph::Node &n) {
+  const std::vector<int64_t> &shape = n.attributes.integers("shape");
+  e.add("Expand",
+        {n.inputs.at(0),
+         e.constant(n.outputs[0] + ".shape", Tensor::of<int64_t>({static_cast<int64_t>(shape.size())}, shape))},
+        n.outputs);
+}
+
+void sum(NetExport &e, const Graph::Node &n) {
+  const std::vector<int64_t> &axes = n.attributes.integers("axes");
+  const std::string over =
+      e.constant(n.outputs[0] + ".axes", Tensor::of<int64_t>({static_cast<int64_t>(axes.size())}, axes));
+  const double scale = n.attributes.real("scale", 1);
+  if (scale == 1) return e.add("ReduceSum", {n.inputs.at(0), over}, n.outputs);
+  const std::string total = e.temporary(n.outputs[0] + ".sum");
+  e.add("ReduceSum", {n.inputs.at(0), over}, {total});
+  e.add("Mul", {total, e.constant(n.outputs[0] + ".scale", Tensor::full({}, scale))}, n.outputs);
+}
+
+void leaky_relu(NetExport &e, const Graph::Node &n) { e.add("LeakyRelu", n.inputs, n.outputs, {{"alpha", 0.01}}); }
+void square(NetExport &e, const Graph::Node &n) { e.add("Mul", {n.inputs.at(0), n.inputs.at(0)}, n.outputs); }
+void silu(NetExport &e, const Graph::Node &n) {
+  const std::string gate = e.temporary(n.outputs[0] + ".gate");
+  e.add("Sigmoid", n.inputs, {gate});
+  e.add("Mul", {n.inputs.at(0), gate}, n.outputs);
+}
+
+const std::map<std::string, Write> &writers() {
+  static const std::map<std::string, Write> table = {
+      {"absolute", named("Abs")},
+      {"add", named("Add")},
+      {"average_pool2d", pool},
+      {"batch_norm", batch_norm},
+      {"conv2d", convolution},
+      {"cosine", named("Cos")},
+      {"dense", dense},
+      {"divide", named("Div")},
+      {"dropout", named("Identity")},
+      {"erf", named("Erf")},
+      {"exp", named("Exp")},
+      {"expand", expand},
+      {"gelu", named("Gelu")},
+      {"identity", named("Identity")},
+      {"leaky_relu", leaky_relu},
+      {"log", named("Log")},
+      {"log_softmax", along_axis},
+      {"matmul", named("MatMul")},
+      {"max_pool2d", pool},
+      {"maximum", named("Max")},
+      {"minimum", named("Min")},
+      {"multiply", named("Mul")},
+      {"negate", named("Neg")},
+      {"power", named("Pow")},
+      {"reciprocal", named("Reciprocal")},
+      {"relu", named("Relu")},
+      {"reshape", reshape},
+      {"sigmoid", named("Sigmoid")},
+      {"silu", silu},
+      {"sine", named("Sin")},
+      {"softmax", along_axis},
+      {"sqrt", named("Sqrt")},
+      {"square", square},
+      {"subtract", named("Sub")},
+      {"sum", sum},
+      {"tanh", named("Tanh")},
+      {"transpose", transpose},
+  };
+  return table;
+}
+
+Graph NetExport::run() {
+  for (const Graph::Node &n : net_.nodes) {
+    const auto writer = writers().find(n.operation);
+    if (writer == writers().end()) unsupported(describe(n), ": ONNX has no operator for it");
+    writer->second(*this, n);
+  }
+  return std::move(to_);
+}
+
+}  // namespace
+
+Model onnx_of(const Graph &net) {
+  Model m;
+  m.ir_version = 10;
+  m.opsets[""] = exported_opset;
+  m.graph = NetExport(net).run();
+  return m;
+}
+
+}  // namespace saltern

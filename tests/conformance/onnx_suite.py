@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+"""ONNX's own backend tests, out of its wheel, through `saltern run-batch`.
+
+  onnx_suite.py SALTERN [--passing FILE] [--write FILE] [--match GLOB] [--compiled] [--jobs N] [--report FILE]
+
+With --passing: fails (exit 1) when a test that the file lists does not pass any more. With --write: writes the tests
+that pass. The program sees inputs only; expected outputs stay here.
+"""
+import argparse, collections, concurrent.futures, fnmatch, json, re, shutil, subprocess, sys, tempfile
+from pathlib import Path
+
+import numpy
+import onnx
+import onnx.backend.test
+from onnx import numpy_helper
+
+DATA = Path(onnx.backend.test.__file__).parent / "data"
+RANDOM = {"Bernoulli", "RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial"}
+STATUS = {0: "done", 3: "unsupported"}
+BATCH, SECONDS = 50, 120
+
+
+class Case:
+    def __init__(self, test, model, inputs, outputs, meta):
+        self.test, self.model, self.inputs, self.outputs = test, model, inputs, outputs
+        self.rtol, self.atol = meta.get("rtol", 1e-3), meta.get("atol", 1e-5)
+
+
+def numbered(folder, stem):
+    return sorted(folder.glob(f"{stem}_*.pb"), key=lambda p: int(re.search(r"(\d+)\.pb$", p.name)[1]))
+
+
+def ramp(info):
+    """What the suite gives the light networks: arange(n) / n."""
+    shape = [d.dim_value or 1 for d in info.type.tensor_type.shape.dim]
+    n = int(numpy.prod(shape))
+    return (numpy.arange(n).reshape(shape) / n).astype(numpy.float32)
+
+
+def light_case(spec):
+    meta = json.loads(spec.read_text())
+    path = DATA / "light" / Path(meta["url"]).name
+    graph = onnx.load(path).graph
+    constants = {i.name for i in graph.initializer}
+    inputs = [ramp(v) for v in graph.input if v.name not in constants]
+    return Case("light/" + spec.parent.name, path, inputs, numbered(DATA / "light", path.stem + "_output"), meta)
+
+
+def discover(match):
+    for spec in sorted((DATA / "real").glob("*/data.json")):
+        if fnmatch.fnmatch("light/" + spec.parent.name, match):
+            yield light_case(spec)
+    for kind in ["node", "simple", "pytorch-converted", "pytorch-operator"]:
+        for folder in sorted((DATA / kind).iterdir()):
+            test = f"{kind}/{folder.name}"
+            if not (folder / "model.onnx").exists() or not fnmatch.fnmatch(test, match):
+                continue
+            meta = json.loads((folder / "data.json").read_text()) if (folder / "data.json").exists() else {}
+            for data in sorted(folder.glob("test_data_set_*")):
+                yield Case(test, folder / "model.onnx", numbered(data, "input"), numbered(data, "output"), meta)
+
+
+def load(path, kind):
+    raw = path.read_bytes()
+    if kind.HasField("sequence_type"):
+        return numpy_helper.to_list(onnx.SequenceProto.FromString(raw))
+    if kind.HasField("optional_type"):
+        return numpy_helper.to_optional(onnx.OptionalProto.FromString(raw))
+    return numpy_helper.to_array(onnx.TensorProto.FromString(raw))
+
+
+def difference(want, got, case, random):
+    """None where they agree, else how they differ."""
+    if isinstance(want, list) or isinstance(got, list):
+        if type(want) is not type(got) or len(want) != len(got):
+            return "sequences of other lengths"
+        return next((d for w, g in zip(want, got) if (d := difference(w, g, case, random))), None)
+    if want is None or got is None:
+        return None if want is got else "one is empty"
+    if want.shape != got.shape or want.dtype != got.dtype:
+        return f"{got.dtype} {list(got.shape)}, expected {want.dtype} {list(want.shape)}"
+    if random:
+        return None
+    if want.dtype == object or want.dtype.kind in "SU":
+        text = lambda a: [x.decode() if isinstance(x, bytes) else str(x) for x in a.ravel()]
+        return None if text(want) == text(got) else "texts differ"
+    if want.dtype.kind not in "biu":
+        want, got = want.astype(numpy.float64), got.astype(numpy.float64)
+    with numpy.errstate(all="ignore"):
+        close = want == got if want.dtype.kind == "b" else numpy.isclose(got, want, case.rtol, case.atol, equal_nan=True)
+    return None if numpy.all(close) else f"{int(close.size - close.sum())} of {close.size} elements differ"
+
+
+def judge(case, out, status):
+    if status != 0:
+        log = out / "log"
+        return STATUS.get(status, f"exit {status}"), log.read_text().strip() if log.exists() else ""
+    graph = onnx.load(case.model, load_external_data=False).graph
+    operators = {n.op_type for n in graph.node}
+    random = bool(operators & RANDOM) or ("training_dropout" in case.test and "zero_ratio" not in case.test)
+    for i, path in enumerate(case.outputs):
+        try:
+            why = difference(load(path, graph.output[i].type), load(out / f"output_{i}.pb", graph.output[i].type), case, random)
+        except Exception as e:
+            why = f"cannot be read: {e}"
+        if why:
+            return "wrong", f"output {i}: {why}"
+    return "pass", ""
+
+
+def run_batch(program, options, cases):
+    """One process for all, and another one for those that it did not come to."""
+    results = []
+    with tempfile.TemporaryDirectory(prefix="saltern-suite-") as scratch:
+        folders = []
+        for number, case in enumerate(cases):
+            folder = Path(scratch) / str(number)
+            (folder / "in").mkdir(parents=True)
+            (folder / "out").mkdir()
+            shutil.copy(case.model, folder / "model.onnx")
+            for i, source in enumerate(case.inputs):
+                target = folder / "in" / f"input_{i}.pb"
+                if isinstance(source, numpy.ndarray):
+                    target.write_bytes(numpy_helper.from_array(source).SerializeToString())
+                else:
+                    shutil.copy(source, target)
+            folders.append(folder)
+        first = 0
+        while first < len(cases):
+            listing = Path(scratch) / "list"
+            listing.write_text("".join(f"{f}/model.onnx\t{f}/in\t{f}/out\n" for f in folders[first:]))
+            try:
+                ended = subprocess.run([program, "run-batch", listing, *options], capture_output=True,
+                                       timeout=SECONDS * (len(cases) - first)).returncode
+            except subprocess.TimeoutExpired:
+                ended = "time-out"
+            while first < len(cases) and (status := folders[first] / "out" / "STATUS").exists():
+                results.append((cases[first].test, *judge(cases[first], folders[first] / "out", int(status.read_text()))))
+                first += 1
+            if first < len(cases):
+                results.append((cases[first].test, "crash", f"the program ended with {ended}"))
+                first += 1
+    return results
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program")
+    parser.add_argument("--passing", type=Path)
+    parser.add_argument("--write", type=Path)
+    parser.add_argument("--report", type=Path)
+    parser.add_argument("--match", default="*")
+    parser.add_argument("--compiled", action="store_true")
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+
+    cases = list(discover(options.match))
+    batches = [cases[i:i + BATCH] for i in range(0, len(cases), BATCH)]
+    flags = ["--threads", "1"] + (["--compiled"] if options.compiled else [])
+    outcome, why = {}, {}
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for results in pool.map(lambda b: run_batch(options.program, flags, b), batches):
+            for test, result, message in results:
+                if outcome.get(test, "pass") == "pass":   # a test of several data sets passes all of them
+                    outcome[test], why[test] = result, message
+    counts = collections.Counter(outcome.values())
+    print(f"{counts['pass']} of {len(outcome)} pass;", ", ".join(f"{n} {k}" for k, n in sorted(counts.items()) if k != "pass"))
+    passing = sorted(t for t, r in outcome.items() if r == "pass")
+    if options.write:
+        options.write.write_text("".join(t + "\n" for t in passing))
+    if options.report:
+        options.report.write_text("".join(f"{t}\t{outcome[t]}\t{why[t]}\n" for t in sorted(outcome) if outcome[t] != "pass"))
+    if options.passing:
+        expected = [t for t in options.passing.read_text().split() if fnmatch.fnmatch(t, options.match)]
+        lost = [t for t in expected if outcome.get(t) != "pass"]
+        for test in lost:
+            print(f"lost: {test}: {outcome.get(test, 'is not in the suite')}: {why.get(test, '')}")
+        sys.exit(1 if lost or not expected else 0)
+
+
+main()
