@@ -158,7 +158,8 @@ void load_elements(const Tensor &x, const int64_t *offsets, Block &to, int count
 void store_elements(const Tensor &to, int64_t first, const Block &from, int count) {
   if (facts(to.type()).is_small_real()) {
     auto *p = static_cast<uint8_t *>(to.raw()) + first;
-    for (int k = 0; k < count; ++k) p[k] = small_of_f32(to.type(), from.as<float>()[k]);
+    // Lanes hold values of the type already, and an infinity among them is meant.
+    for (int k = 0; k < count; ++k) p[k] = small_of_f32(to.type(), from.as<float>()[k], false);
     return;
   }
   with_storage(to.type(), [&](auto storage) {

@@ -14,38 +14,6 @@ namespace {
 
 using onnx::TensorProto;
 
-struct OnnxType {
-  Type type;
-  int number;
-};
-
-constexpr OnnxType onnx_types[] = {
-    {Type::f32, TensorProto::FLOAT},
-    {Type::u8, TensorProto::UINT8},
-    {Type::i8, TensorProto::INT8},
-    {Type::u16, TensorProto::UINT16},
-    {Type::i16, TensorProto::INT16},
-    {Type::i32, TensorProto::INT32},
-    {Type::i64, TensorProto::INT64},
-    {Type::text, TensorProto::STRING},
-    {Type::boolean, TensorProto::BOOL},
-    {Type::f16, TensorProto::FLOAT16},
-    {Type::f64, TensorProto::DOUBLE},
-    {Type::u32, TensorProto::UINT32},
-    {Type::u64, TensorProto::UINT64},
-    {Type::bf16, TensorProto::BFLOAT16},
-    {Type::f8e4m3fn, TensorProto::FLOAT8E4M3FN},
-    {Type::f8e4m3fnuz, TensorProto::FLOAT8E4M3FNUZ},
-    {Type::f8e5m2, TensorProto::FLOAT8E5M2},
-    {Type::f8e5m2fnuz, TensorProto::FLOAT8E5M2FNUZ},
-    {Type::u4, TensorProto::UINT4},
-    {Type::i4, TensorProto::INT4},
-    {Type::f4e2m1, TensorProto::FLOAT4E2M1},
-    {Type::f8e8m0, TensorProto::FLOAT8E8M0},
-    {Type::u2, TensorProto::UINT2},
-    {Type::i2, TensorProto::INT2},
-};
-
 // Elements of less than a byte stand several to a byte in a file, the first in the low bits.
 int elements_in_byte(Type type) { return facts(type).bits == 4 ? 2 : facts(type).bits == 2 ? 4 : 1; }
 
@@ -254,20 +222,6 @@ onnx::SequenceProto sequence_proto(const HostValue &value, const std::string &na
 }
 
 }  // namespace
-
-Type type_of_onnx(int data_type) {
-  for (const OnnxType &t : onnx_types)
-    if (t.number == data_type) return t.type;
-  if (data_type == TensorProto::COMPLEX64 || data_type == TensorProto::COMPLEX128)
-    unsupported("complex numbers (ONNX type ", data_type, ")");
-  fail("ONNX has no element type ", data_type);
-}
-
-int onnx_type(Type type) {
-  for (const OnnxType &t : onnx_types)
-    if (t.type == type) return t.number;
-  fail("ONNX has no type for ", facts(type).name);
-}
 
 Tensor tensor_of(const TensorProto &p, const std::string &folder) {
   const Type type = type_of_onnx(p.data_type());

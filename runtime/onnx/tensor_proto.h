@@ -5,13 +5,10 @@
 
 #include "onnx/onnx-data.pb.h"
 #include "runtime/graph/graph.h"
+#include "runtime/operators/onnx_types.h"
 #include "runtime/operators/value.h"
 
 namespace saltern {
-
-// Throws Unsupported for types that Saltern has not (complex numbers).
-Type type_of_onnx(int data_type);
-int onnx_type(Type type);
 
 // `folder` is where data that stands in other files is; nothing outside it is read.
 Tensor tensor_of(const onnx::TensorProto &proto, const std::string &folder);

@@ -11,6 +11,8 @@ bool all_tensors_of_numbers(const std::vector<HostValue> &values) {
   return true;
 }
 
+}  // namespace
+
 std::vector<HostValue> compute_lowered(const Operator &op, const Graph::Node &node, int64_t opset,
                                        const std::vector<HostValue> &inputs) {
   Graph graph;
@@ -34,11 +36,10 @@ std::vector<HostValue> compute_lowered(const Operator &op, const Graph::Node &no
   return results;
 }
 
-}  // namespace
-
 std::vector<HostValue> compute_operator(const Operator &op, const Graph::Node &node, int64_t opset,
                                         const std::vector<HostValue> &inputs) {
-  if (op.lower && (!op.compute || all_tensors_of_numbers(inputs))) return compute_lowered(op, node, opset, inputs);
+  const bool host = op.compute && (op.host_first || !all_tensors_of_numbers(inputs));
+  if (op.lower && !host) return compute_lowered(op, node, opset, inputs);
   return op.compute({node, opset, inputs});
 }
 

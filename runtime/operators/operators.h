@@ -29,6 +29,8 @@ struct Operator {
   // operator that has both is lowered where all its inputs are tensors of numbers.
   std::vector<HostValue> (*compute)(const HostCall &) = nullptr;
   std::string domain = {};  // ONNX's own is empty
+  // Computed on the host wherever that is possible: its formulas do more work than needed.
+  bool host_first = false;
 };
 
 // Null where there is none.
@@ -36,9 +38,11 @@ const Operator *find_operator(const std::string &domain, const std::string &name
 // In the order of their names.
 std::vector<const Operator *> all_operators();
 
-// Computes a node's outputs at once: lowered, or on the host.
+// Computes a node's outputs at once: lowered, or on the host; or by its lowering for certain, from tensors of numbers.
 std::vector<HostValue> compute_operator(const Operator &op, const Graph::Node &node, int64_t opset,
                                         const std::vector<HostValue> &inputs);
+std::vector<HostValue> compute_lowered(const Operator &op, const Graph::Node &node, int64_t opset,
+                                       const std::vector<HostValue> &inputs);
 
 // One list for each file of operators; operators.cpp puts them together.
 using OperatorList = std::vector<Operator>;
