@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "runtime/operators/arguments.h"
+#include "runtime/operators/move_texts.h"
 #include "runtime/operators/operators.h"
 
 namespace saltern {
@@ -204,7 +205,7 @@ const OperatorList &elementwise_operators() {
       {"Cosh", unary<F::cosh>},
       {"Div", binary<F::divide>},
       {"Elu", mapped<elu>},
-      {"Equal", comparison<F::equal>},
+      {"Equal", comparison<F::equal>, look_at_texts},
       {"Erf", unary<F::erf>},
       {"Exp", unary<F::exp>},
       {"Floor", unary<F::floor>},
@@ -248,7 +249,7 @@ const OperatorList &elementwise_operators() {
       {"Tan", unary<F::tangent>},
       {"Tanh", unary<F::tanh>},
       {"ThresholdedRelu", mapped<thresholded_relu>},
-      {"Where", where},
+      {"Where", where, move_texts},
       {"Xor", binary<F::differ>},
       {"Identity", [](Lowering &n) { n.give(0, n.input(0)); },
        [](const HostCall &c) -> std::vector<HostValue> { return {c.inputs.at(0)}; }},
