@@ -1,8 +1,10 @@
 #include "runtime/onnx/control_flow.h"
 
 #include <algorithm>
+#include <set>
 
 #include "runtime/operators/lowering.h"
+#include "runtime/operators/parts.h"
 
 namespace saltern {
 
@@ -16,34 +18,6 @@ bool truth(const HostValue &v) {
   const Tensor &t = v.tensor();
   if (t.type() != Type::boolean || t.size() != 1) fail("a condition is expected to be one boolean");
   return *t.data<bool>();
-}
-
-// Tensors of one shape along a new dimension at `axis`.
-Tensor stacked(const std::vector<Tensor> &parts, int64_t axis) {
-  Shape shape = parts.at(0).shape();
-  const auto rank = static_cast<int64_t>(shape.size()) + 1;
-  if (axis < -rank || axis >= rank) fail("axis ", axis, " of a result of rank ", rank);
-  const int at = static_cast<int>(axis < 0 ? axis + rank : axis);
-  shape.insert(shape.begin() + at, static_cast<int64_t>(parts.size()));
-  const Tensor all = Tensor::empty(shape, parts[0].type());
-  for (size_t i = 0; i < parts.size(); ++i) {
-    if (parts[i].shape() != parts[0].shape() || parts[i].type() != parts[0].type())
-      fail("a loop's results have the shapes ", to_string(parts[0].shape()), " and ", to_string(parts[i].shape()));
-    Tensor slot = all.slice(at, static_cast<int64_t>(i), 1);
-    Shape inner = slot.shape(), strides = slot.strides();
-    inner.erase(inner.begin() + at);
-    strides.erase(strides.begin() + at);
-    slot.viewed(inner, strides).copy_from(parts[i]);
-  }
-  return all;
-}
-
-Tensor taken(const Tensor &t, int axis, int64_t i) {
-  const Tensor slot = t.slice(axis, i, 1);
-  Shape shape = slot.shape(), strides = slot.strides();
-  shape.erase(shape.begin() + axis);
-  strides.erase(strides.begin() + axis);
-  return slot.viewed(shape, strides).clone();
 }
 
 Values run_if(const Graph::Node &node, const Values &inputs, GraphRunner &runner, const void *scope) {
@@ -146,7 +120,34 @@ Values run_old_scan(const Graph &body, const ScanShape &s, const Values &inputs,
   return all;
 }
 
+// The body for each sample: the elements of sequences at one place, and tensors as they are.
+Values run_sequence_map(const Graph &body, const Values &inputs, GraphRunner &runner, const void *scope) {
+  const size_t count = inputs.at(0).sequence().size();
+  std::vector<HostValue::Sequence> results(body.outputs.size());
+  for (size_t i = 0; i < count; ++i) {
+    Values given;
+    for (const HostValue &v : inputs) {
+      if (v.is_sequence() && v.sequence().size() != count)
+        fail("sequences of ", count, " and ", v.sequence().size(), " elements");
+      given.push_back(v.is_sequence() ? v.sequence()[i] : v);
+    }
+    const Values made = runner.run_body(body, given, scope);
+    for (size_t o = 0; o < results.size(); ++o) results[o].push_back(made.at(o));
+  }
+  Values all;
+  for (size_t o = 0; o < results.size(); ++o) {
+    const auto declared = body.values.find(body.outputs[o]);
+    all.emplace_back(std::move(results[o]), declared == body.values.end() ? Type::f32 : declared->second.type);
+  }
+  return all;
+}
+
 }  // namespace
+
+bool is_control_flow(const Graph::Node &node) {
+  static const std::set<std::string> names = {"If", "Loop", "Scan", "SequenceMap"};
+  return node.domain.empty() && names.count(node.operation) > 0;
+}
 
 std::vector<HostValue> run_control_flow(const Graph::Node &node, int64_t opset, const Values &inputs,
                                         GraphRunner &runner, const void *scope) {
@@ -154,6 +155,7 @@ std::vector<HostValue> run_control_flow(const Graph::Node &node, int64_t opset, 
   if (node.operation == "Loop") return run_loop(node, inputs, runner, scope);
   const Attributes &a = node.attributes;
   const Graph &body = a.graph("body");
+  if (node.operation == "SequenceMap") return run_sequence_map(body, inputs, runner, scope);
   const size_t first = opset < 9 ? 1 : 0;
   const auto scans = static_cast<size_t>(a.integer("num_scan_inputs"));
   if (inputs.size() < first + scans) fail("has ", inputs.size(), " inputs, of which ", scans, " are scanned");

@@ -1,5 +1,5 @@
 #pragma once
-// Branches and loops of imported graphs: If, Loop, Scan.
+// Operators of imported graphs that run graphs of their own: If, Loop, Scan, SequenceMap.
 
 #include "runtime/graph/graph.h"
 #include "runtime/operators/value.h"
@@ -14,6 +14,7 @@ class GraphRunner {
                                           const void *scope) = 0;
 };
 
+bool is_control_flow(const Graph::Node &node);
 std::vector<HostValue> run_control_flow(const Graph::Node &node, int64_t opset, const std::vector<HostValue> &inputs,
                                         GraphRunner &runner, const void *scope);
 

@@ -10,10 +10,6 @@ namespace saltern {
 
 namespace {
 
-bool is_control_flow(const Graph::Node &n) {
-  return n.domain.empty() && (n.operation == "If" || n.operation == "Loop" || n.operation == "Scan");
-}
-
 // The names that one graph's nodes see: its own values, then those of the graphs around it.
 struct Environment {
   HostValues values;

@@ -47,5 +47,18 @@ std::vector<HostValue> compute_lowered(const Operator &op, const Graph::Node &no
 // One list for each file of operators; operators.cpp puts them together.
 using OperatorList = std::vector<Operator>;
 const OperatorList &elementwise_operators();
+const OperatorList &constant_operators();
+const OperatorList &shape_operators();
+const OperatorList &joining_operators();
+const OperatorList &gathering_operators();
+const OperatorList &scattering_operators();
+const OperatorList &casting_operators();
+const OperatorList &quantizing_operators();
+const OperatorList &reducing_operators();
+const OperatorList &ranking_operators();
+const OperatorList &selecting_operators();
+const OperatorList &sequence_operators();
+const OperatorList &text_operators();
+const OperatorList &ngram_operators();
 
 }  // namespace saltern
