@@ -1,0 +1,99 @@
+// Operators that move elements: cuts, edges, and texts.
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "tests/run_operator.h"
+
+namespace saltern {
+namespace {
+
+using Integers = std::vector<int64_t>;
+
+Tensor list(const Integers &values) { return Tensor::of<int64_t>({static_cast<int64_t>(values.size())}, values); }
+
+Tensor counted(int64_t count) {
+  Integers all;
+  for (int64_t i = 0; i < count; ++i) all.push_back(i);
+  return list(all);
+}
+
+// What Python's x[start:end:step] gives, by walking.
+Integers walked(int64_t extent, int64_t start, int64_t end, int64_t step) {
+  const auto place = [&](int64_t i) {
+    return std::clamp(i < 0 ? i + extent : i, step < 0 ? -1L : 0L, step < 0 ? extent - 1 : extent);
+  };
+  Integers all;
+  for (int64_t i = place(start); step > 0 ? i < place(end) : i > place(end); i += step) all.push_back(i);
+  return all;
+}
+
+TEST(Slice, TakesWhatAWalkTakes) {
+  for (int64_t step : {1, 2, 7, -1, -3})
+    for (int64_t start : {-9, -5, -1, 0, 3, 9})
+      for (int64_t end : {-9, -6, -2, 0, 2, 5, 9}) {
+        const OperatorCall c = {"Slice", {counted(5), list({start}), list({end}), list({0}), list({step})}};
+        EXPECT_EQ(values_of<int64_t>(c.lowered()[0]), walked(5, start, end, step))
+            << start << ":" << end << ":" << step;
+      }
+}
+
+TEST(Slice, TakesTheLargestIntegers) {
+  const int64_t most = std::numeric_limits<int64_t>::max(), least = std::numeric_limits<int64_t>::min();
+  EXPECT_EQ(values_of<int64_t>(
+                OperatorCall{"Slice", {counted(4), list({most}), list({least}), list({0}), list({-1})}}.lowered()[0]),
+            (Integers{3, 2, 1, 0}));
+  EXPECT_EQ(values_of<int64_t>(
+                OperatorCall{"Slice", {counted(4), list({0}), list({most}), list({0}), list({most})}}.lowered()[0]),
+            (Integers{0}));
+}
+
+TEST(Slice, HadAttributesBeforeItHadInputs) {
+  const OperatorCall c = {"Slice", {counted(6)}, {{"starts", Integers{-4}}, {"ends", Integers{-1}}}, 1, 9};
+  EXPECT_EQ(values_of<int64_t>(c.lowered()[0]), (Integers{2, 3, 4}));
+}
+
+TEST(Pad, ReflectsAsOftenAsNeeded) {
+  const OperatorCall c = {"Pad", {counted(3), list({5, 4})}, {{"mode", "reflect"}}};
+  EXPECT_EQ(values_of<int64_t>(c.lowered()[0]), (Integers{1, 0, 1, 2, 1, 0, 1, 2, 1, 0, 1, 2}));
+}
+
+TEST(Pad, CutsBeforeItAdds) {
+  const OperatorCall wrap = {"Pad", {counted(5), list({-2, 4})}, {{"mode", "wrap"}}};
+  EXPECT_EQ(values_of<int64_t>(wrap.lowered()[0]), (Integers{2, 3, 4, 2, 3, 4, 2}));
+  const OperatorCall constant = {"Pad", {counted(5), list({2, -3}), Tensor::of<int64_t>({}, {9})}};
+  EXPECT_EQ(values_of<int64_t>(constant.lowered()[0]), (Integers{9, 9, 0, 1}));
+}
+
+TEST(Texts, MoveLikeNumbers) {
+  const Tensor texts = Tensor::of<std::string>({2, 2}, {"a", "b", "", "d"});
+  const OperatorCall transpose = {"Transpose", {texts}};
+  EXPECT_EQ(values_of<std::string>(transpose.on_host()[0]), (std::vector<std::string>{"a", "", "b", "d"}));
+  const OperatorCall pad = {"Pad", {texts, list({0, 1, 0, 0})}};
+  EXPECT_EQ(values_of<std::string>(pad.on_host()[0]), (std::vector<std::string>{"", "a", "b", "", "", "d"}));
+  const OperatorCall equal = {"Equal", {texts, Tensor::of<std::string>({}, {"b"})}};
+  EXPECT_EQ(values_of<bool>(equal.on_host()[0]), (std::vector<bool>{false, true, false, false}));
+}
+
+TEST(Concat, IsTheSameOnBothWays) {
+  const Tensor a = counted(6).reshaped({2, 3}), b = counted(4).reshaped({2, 2}),
+               none = Tensor::zeros({2, 0}, Type::i64);
+  const OperatorCall c = {"Concat", {a, none, b}, {{"axis", int64_t{-1}}}};
+  EXPECT_EQ(values_of<int64_t>(c.lowered()[0]), (Integers{0, 1, 2, 0, 1, 3, 4, 5, 2, 3}));
+  EXPECT_EQ(values_of<int64_t>(c.on_host()[0]), values_of<int64_t>(c.lowered()[0]));
+}
+
+TEST(Reshape, RefusesWhatDoesNotFit) {
+  EXPECT_THROW((OperatorCall{"Reshape", {counted(6), list({4, -1})}}.lowered()), Error);
+  EXPECT_THROW((OperatorCall{"Reshape", {counted(6), list({-1, -1})}}.lowered()), Error);
+}
+
+TEST(Gather, RefusesPlacesThatAreNone) {
+  const OperatorCall c = {"Gather", {counted(3), list({-3, 2})}};
+  EXPECT_EQ(values_of<int64_t>(c.lowered()[0]), (Integers{0, 2}));
+  EXPECT_THROW((OperatorCall{"Gather", {counted(3), list({3})}}.lowered()), Error);
+}
+
+}  // namespace
+}  // namespace saltern
