@@ -15,7 +15,7 @@ const std::map<Key, Operator> &table() {
          {&elementwise_operators(), &constant_operators(), &shape_operators(), &joining_operators(),
           &gathering_operators(), &scattering_operators(), &casting_operators(), &quantizing_operators(),
           &reducing_operators(), &ranking_operators(), &selecting_operators(), &sequence_operators(), &text_operators(),
-          &ngram_operators()})
+          &ngram_operators(), &image_operators()})
       for (const Operator &o : *list) rows.emplace(Key{o.domain, o.name}, o);
     return rows;
   }();

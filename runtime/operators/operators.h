@@ -60,5 +60,6 @@ const OperatorList &selecting_operators();
 const OperatorList &sequence_operators();
 const OperatorList &text_operators();
 const OperatorList &ngram_operators();
+const OperatorList &image_operators();
 
 }  // namespace saltern

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "tests/run_operator.h"
@@ -82,6 +83,28 @@ TEST(Concat, IsTheSameOnBothWays) {
   const OperatorCall c = {"Concat", {a, none, b}, {{"axis", int64_t{-1}}}};
   EXPECT_EQ(values_of<int64_t>(c.lowered()[0]), (Integers{0, 1, 2, 0, 1, 3, 4, 5, 2, 3}));
   EXPECT_EQ(values_of<int64_t>(c.on_host()[0]), values_of<int64_t>(c.lowered()[0]));
+}
+
+TEST(Moving, KnowsEmptyTensorsAndNumbers) {
+  const Tensor none = Tensor::zeros({0, 3}), one = numbers({}, {5});
+  EXPECT_EQ((OperatorCall{"Expand", {numbers({3, 1}, {1, 2, 3}), list({3, 0})}}.lowered()[0].tensor().shape()),
+            (Shape{3, 0}));
+  EXPECT_EQ((OperatorCall{"Expand", {one, list({2})}}.lowered()[0].tensor().shape()), Shape{2});
+  EXPECT_EQ((OperatorCall{"Transpose", {none}}.lowered()[0].tensor().shape()), (Shape{3, 0}));
+  EXPECT_EQ((OperatorCall{"Flatten", {one}, {{"axis", int64_t{0}}}}.lowered()[0].tensor().shape()), (Shape{1, 1}));
+  EXPECT_EQ((OperatorCall{"Unsqueeze", {one, list({0, -1})}}.lowered()[0].tensor().shape()), (Shape{1, 1}));
+  EXPECT_EQ((OperatorCall{"Pad", {none, list({1, 0, 1, 0})}}.lowered()[0].tensor().shape()), (Shape{2, 3}));
+  EXPECT_EQ((OperatorCall{"Reshape", {none, list({-1, 0})}}.lowered()[0].tensor().shape()), (Shape{0, 3}));
+  EXPECT_EQ((OperatorCall{"GatherND", {none, Tensor::zeros({0, 1}, Type::i64)}}.lowered()[0].tensor().shape()),
+            (Shape{0, 3}));
+  EXPECT_EQ((OperatorCall{"NonZero", {one}}.on_host()[0].tensor().shape()), (Shape{0, 1}));
+  EXPECT_EQ((OperatorCall{"Tile", {none, list({2, 2})}}.lowered()[0].tensor().shape()), (Shape{0, 6}));
+}
+
+TEST(Split, LeavesTheLastPartShorterSinceOpset18) {
+  const auto y = OperatorCall{"Split", {counted(7)}, {{"num_outputs", int64_t{3}}}, 3}.lowered();
+  EXPECT_EQ(values_of<int64_t>(y[2]), Integers{6});
+  EXPECT_THROW((OperatorCall{"Split", {counted(7)}, {}, 3, 13}.lowered()), Error);
 }
 
 TEST(Reshape, RefusesWhatDoesNotFit) {
