@@ -167,7 +167,7 @@ Expr cast_code(Type from, Type to, const Expr &a) {
   if (is_real(to)) {
     const Expr wide = Halide::cast(compute_type(to), a);
     if (to == Type::f32 || to == Type::f64) return wide;
-    if (facts(to).is_small_real()) return f32_of_small_code(to, small_code_of_f32(to, wide));
+    if (facts(to).is_small_real()) return f32_of_small_code(to, small_code_of_f32(to, wide, /*saturate=*/true));
     return Halide::cast<float>(Halide::cast(storage_type(to), wide));  // rounded
   }
   // A conversion of what an integer does not hold is undefined for narrow ones; through a wide one it wraps.
@@ -295,7 +295,7 @@ class Writer {
     return Halide::cast(compute_type(type), stored);
   }
   static Expr to_storage(Type type, const Expr &value) {
-    if (facts(type).is_small_real()) return small_code_of_f32(type, value);
+    if (facts(type).is_small_real()) return small_code_of_f32(type, value, /*saturate=*/false);
     return Halide::cast(storage_type(type), value);
   }
 

@@ -19,14 +19,15 @@ Expr f32_of_small_code(Type type, const Expr &code) {
 
 // The code of a magnitude is the number of halfway points below it: codes are in the order of their values. A halfway
 // point itself goes to the even code.
-Expr small_code_of_f32(Type type, const Expr &value) {
+Expr small_code_of_f32(Type type, const Expr &value, bool saturate) {
   const int sign_bit = facts(type).bits == 4 ? 8 : 128;
   const Expr nan = Halide::is_nan(value);
   if (type == Type::f8e8m0) {
     // Rounded up to a power of two: the exponent of f32, and one more where the mantissa is not zero.
     const Expr bits = Halide::reinterpret<uint32_t>(Halide::abs(value));
     const Expr up = (bits >> 23) + select((bits & 0x7FFFFF) != 0, cast<uint32_t>(1), cast<uint32_t>(0));
-    return cast<uint8_t>(select(nan, 0xFF, cast<int32_t>(Halide::min(up, cast<uint32_t>(0xFE)))));
+    const Expr lowest = bits <= 0x400000;  // 2^-127, a subnormal of f32, and below
+    return cast<uint8_t>(select(nan, 0xFF, lowest, 0, cast<int32_t>(Halide::min(up, cast<uint32_t>(0xFE)))));
   }
   int largest = 0;
   while (f32_of_small(type, static_cast<uint8_t>(largest)) < largest_small(type)) ++largest;
@@ -43,6 +44,7 @@ Expr small_code_of_f32(Type type, const Expr &value) {
     const Expr passed = size > at || (size == at && (next % 2) == 0);
     code = select(next <= largest && passed, next, code);
   }
+  if (!saturate && type == Type::f8e5m2) code = select(Halide::is_inf(value), 0x7C, code);
   const uint8_t nan_code = small_of_f32(type, std::numeric_limits<float>::quiet_NaN());
   const bool has_negative_zero = small_of_f32(type, -0.0F) != 0;
   const Expr negative = Halide::reinterpret<int32_t>(value) < 0 && (has_negative_zero ? Expr(true) : code != 0);

@@ -8,6 +8,7 @@
 namespace saltern::generators {
 
 Halide::Expr f32_of_small_code(Type type, const Halide::Expr &code);
-Halide::Expr small_code_of_f32(Type type, const Halide::Expr &value);
+// Too large becomes the largest; without `saturate`, an infinity stays one where the type has it.
+Halide::Expr small_code_of_f32(Type type, const Halide::Expr &value, bool saturate);
 
 }  // namespace saltern::generators

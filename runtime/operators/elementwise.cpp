@@ -132,8 +132,15 @@ void bit_shift(Lowering &n) {
 }
 
 void prelu(Lowering &n) {
-  const Operand &x = n.input(0), &slope = n.input(1);
+  const Operand &x = n.input(0);
+  Operand slope = n.input(1);
   expect_same_type(n, x, slope);
+  // Before opset 7 there is one slope for each channel, and no broadcasting.
+  if (n.opset() < 7 && slope.rank() == 1 && slope.shape[0] > 1 && x.rank() > 2) {
+    Shape channels(x.shape.size() - 1, 1);
+    channels[0] = slope.shape[0];
+    slope = n.reshaped(slope, channels);
+  }
   n.give(0, n.formula(x.type, broadcasted_shape({x, slope}), {x, slope}, [](const Reads &r, const Axes &) {
     const Expression v = r[0].here();
     return select(v < 0, v * r[1].here(), v);
