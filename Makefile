@@ -2,7 +2,7 @@
 cmake := build/venv/bin/cmake
 ctest := build/venv/bin/ctest
 
-.PHONY: demo test setup configure build bench bench-peers sanitize format tidy clean
+.PHONY: demo test setup configure build bench bench-peers conformance-compiled sanitize format tidy clean
 
 setup:
 	@cmake/setup.sh
@@ -32,6 +32,12 @@ bench-peers: configure
 	  python3 -m venv build/peers && build/peers/bin/pip install -q -r bench/requirements.txt && \
 	  cp bench/requirements.txt build/peers/requirements.installed; }
 	build/peers/bin/python bench/peers.py build/release/bin/peer_worker
+
+# ONNX's tests once more, each model compiled for its exact shapes first: half an hour.
+conformance-compiled: configure
+	$(cmake) --build --preset release --target saltern
+	SALTERN_CACHE=build/conformance_cache build/venv/bin/python tests/conformance/onnx_suite.py build/release/bin/saltern \
+	  --compiled --match 'node/*' --passing tests/conformance/passing_compiled.txt --report build/onnx_suite_compiled.txt
 
 # The run world's tests under the address and undefined-behaviour sanitizers.
 sanitize: setup

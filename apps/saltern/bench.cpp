@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "apps/saltern/bench_model.h"
 #include "apps/saltern/command.h"
 #include "apps/saltern/machine_options.h"
 #include "apps/saltern/operations.h"
@@ -83,10 +84,26 @@ void bench(const Operation &op, const Options &o) {
 }  // namespace
 
 void define_bench(CLI::App &app, Action &chosen) {
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);
+  auto whole = std::make_shared<BenchModelOptions>();
+  whole->model.add_to(app);
+  app.get_option("MODEL")->required(false);
+  whole->machine.add_to(app);
+  app.add_option("--seconds", whole->seconds, "How long to measure a model")
+      ->check(CLI::Range(0.0, 3600.0))
+      ->capture_default_str();
+  app.add_flag("--compiled", whole->compiled,
+               "Compile the model for its exact shapes first, or take it from the cache");
+  app.add_flag("--json", whole->json, "One line of JSON");
+  app.callback([whole, &app, &chosen] {
+    if (!app.get_subcommands().empty()) return;
+    if (whole->model.path.empty()) throw CLI::RequiredError("MODEL, or one of the kernels below,");
+    chosen = [whole] { return bench_model(*whole); };
+  });
   app.footer(
       "Every sample is taken between two bursts of pure multiply-adds, so that the share of peak holds\n"
-      "even where the clock moves.\n\n  saltern bench matmul 1024 1024 1024 --threads 1 --json\n"
+      "even where the clock moves.\n\n  saltern bench model.onnx --compiled --json\n  saltern bench matmul 1024 1024 "
+      "1024 --threads 1 --json\n"
       "  saltern bench conv2d --in 64 --out 64 --size 56 --pass all");
   for (const OperationRow &row : operations()) {
     auto o = std::make_shared<Options>();

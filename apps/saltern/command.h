@@ -48,6 +48,7 @@ void define_bench(CLI::App &app, Action &chosen);
 void define_tune(CLI::App &app, Action &chosen);
 void define_compile(CLI::App &app, Action &chosen);
 void define_convert(CLI::App &app, Action &chosen);
+void define_verify(CLI::App &app, Action &chosen);
 void define_run(CLI::App &app, Action &chosen);
 void define_run_batch(CLI::App &app, Action &chosen);
 // What `tune` runs in child processes.

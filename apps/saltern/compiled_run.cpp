@@ -9,13 +9,7 @@
 
 namespace saltern {
 
-HostValues run_compiled(const Model &model, const HostValues &inputs, int threads) {
-  std::map<std::string, Shape> shapes;
-  for (const auto &[name, value] : inputs) {
-    if (!value.is_tensor()) unsupported("the input '", name, "' is not a tensor; compiled models take tensors only");
-    shapes[name] = value.tensor().shape();
-  }
-  const Graph graph = lower_model(model, shapes);
+CompiledGraph::CompiledGraph(const Graph &graph, int threads) {
   generators::CompileOptions options;
   options.name = "model";
   options.cache = generators::default_cache_folder();
@@ -24,13 +18,30 @@ HostValues run_compiled(const Model &model, const HostValues &inputs, int thread
   options.shared = true;
   const std::string library = options.folder + "/libmodel.so";
   if (!std::filesystem::exists(library)) generators::compile_model(graph, options);
+  library_ = std::make_unique<CompiledLibrary>(library, options.name, threads);
+}
 
-  const CompiledLibrary compiled(library, options.name, threads);
+CompiledGraph::~CompiledGraph() = default;
+
+std::map<std::string, Tensor> CompiledGraph::run(const std::map<std::string, Tensor> &inputs) const {
   std::vector<Tensor> given;
-  for (const CompiledLibrary::Edge &e : compiled.inputs()) given.push_back(inputs.at(e.name).tensor());
-  const std::vector<Tensor> made = compiled.run(given);
+  for (const CompiledLibrary::Edge &e : library_->inputs()) given.push_back(inputs.at(e.name));
+  const std::vector<Tensor> made = library_->run(given);
+  std::map<std::string, Tensor> outputs;
+  for (size_t i = 0; i < made.size(); ++i) outputs[library_->outputs()[i].name] = made[i];
+  return outputs;
+}
+
+HostValues run_compiled(const Model &model, const HostValues &inputs, int threads) {
+  std::map<std::string, Shape> shapes;
+  std::map<std::string, Tensor> given;
+  for (const auto &[name, value] : inputs) {
+    if (!value.is_tensor()) unsupported("the input '", name, "' is not a tensor; compiled models take tensors only");
+    shapes[name] = value.tensor().shape();
+    given[name] = value.tensor();
+  }
   HostValues outputs;
-  for (size_t i = 0; i < made.size(); ++i) outputs[compiled.outputs()[i].name] = made[i];
+  for (const auto &[name, t] : CompiledGraph(lower_model(model, shapes), threads).run(given)) outputs[name] = t;
   return outputs;
 }
 

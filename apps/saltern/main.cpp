@@ -18,6 +18,7 @@ const Command commands[] = {
     {"bench", "Time a kernel and say how near it comes to this core's peak", define_bench},
     {"tune", "Search a kernel's schedule for one shape and keep the best", define_tune},
     {"compile", "Make a static library with a C header of a model", define_compile},
+    {"verify", "Compare a model's results: expected, library kernels, compiled kernels", define_verify},
     {"convert", "Write a model as ONNX, optimised", define_convert},
     {"run", "Run a model on inputs from files", define_run},
     {"run-batch", "Run many models, each on its inputs", define_run_batch},

@@ -1,0 +1,20 @@
+#pragma once
+// `saltern bench MODEL`: how long one run of a whole model takes.
+
+#include <string>
+
+#include "apps/saltern/machine_options.h"
+#include "apps/saltern/model_options.h"
+
+namespace saltern {
+
+struct BenchModelOptions {
+  ModelOptions model;
+  MachineOptions machine;
+  double seconds = 2;
+  bool compiled = false, json = false;
+};
+
+int bench_model(const BenchModelOptions &options);
+
+}  // namespace saltern
