@@ -61,5 +61,11 @@ const OperatorList &sequence_operators();
 const OperatorList &text_operators();
 const OperatorList &ngram_operators();
 const OperatorList &image_operators();
+const OperatorList &matmul_operators();
+const OperatorList &convolution_operators();
+const OperatorList &quantized_product_operators();
+const OperatorList &pool_operators();
+const OperatorList &softmax_operators();
+const OperatorList &normalization_operators();
 
 }  // namespace saltern
