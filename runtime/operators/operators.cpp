@@ -17,7 +17,9 @@ const std::map<Key, Operator> &table() {
                                      &ranking_operators(),     &selecting_operators(),   &sequence_operators(),
                                      &text_operators(),        &ngram_operators(),       &image_operators(),
                                      &matmul_operators(),      &convolution_operators(), &quantized_product_operators(),
-                                     &pool_operators(),        &softmax_operators(),     &normalization_operators()})
+                                     &pool_operators(),        &softmax_operators(),     &normalization_operators(),
+                                     &resize_operators(),      &sampling_operators(),    &region_operators(),
+                                     &einsum_operators(),      &determinant_operators()})
       for (const Operator &o : *list) rows.emplace(Key{o.domain, o.name}, o);
     return rows;
   }();

@@ -67,5 +67,10 @@ const OperatorList &quantized_product_operators();
 const OperatorList &pool_operators();
 const OperatorList &softmax_operators();
 const OperatorList &normalization_operators();
+const OperatorList &resize_operators();
+const OperatorList &sampling_operators();
+const OperatorList &region_operators();
+const OperatorList &einsum_operators();
+const OperatorList &determinant_operators();
 
 }  // namespace saltern

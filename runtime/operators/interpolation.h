@@ -1,0 +1,22 @@
+#pragma once
+// The value of an image between its elements: (N, C, D1, ..., Dn) at a place that is computed.
+
+#include "runtime/operators/lowering.h"
+
+namespace saltern {
+
+struct Interpolation {
+  enum class Filter : uint8_t { nearest, linear, cubic };
+  enum class Outside : uint8_t { zeros, border, reflection };
+
+  Filter filter = Filter::linear;
+  Outside outside = Outside::zeros;
+  // Where reflection turns round: in the centres of the outermost elements, or at their outer edges.
+  bool at_centres = true;
+};
+
+// `place` has a coordinate for each spatial dimension, in elements; the result has the type of `value_type`.
+Expression interpolated(const Interpolation &how, const Read &x, const Expression &batch, const Expression &channel,
+                        const std::vector<Expression> &place, Type value_type);
+
+}  // namespace saltern
