@@ -12,14 +12,6 @@ using Filter = Interpolation::Filter;
 using Outside = Interpolation::Outside;
 
 // Back into the image, turning round at both ends until it is inside.
-Expression reflected(const Expression &place, int64_t extent, bool at_centres) {
-  const double low = at_centres ? 0 : -0.5, range = static_cast<double>(at_centres ? extent - 1 : extent);
-  if (range == 0) return place * 0.0;
-  const Expression way = abs(place - low), turns = floor(way / (2 * range));
-  const Expression rest = way - turns * (2 * range);
-  return select(rest > range, 2 * range - rest, rest) + low;
-}
-
 Expression reflected_index(const Expression &index, int64_t extent, bool at_centres) {
   const int64_t period = 2 * (at_centres ? extent - 1 : extent);
   if (period <= 0) return formula::constant_integer(Type::i64, 0);
@@ -64,12 +56,8 @@ Expression interpolated(const Interpolation &how, const Read &x, const Expressio
       base.push_back(cast(Type::i64, call(Function::round, p)));
       continue;
     }
-    const double low = how.at_centres ? 0 : -0.5, high = static_cast<double>(extent(d) - 1) - low;
-    const Expression back = how.outside == Outside::border ? max(min(p, static_cast<double>(extent(d) - 1)), 0.0)
-                                                           : reflected(p, extent(d), how.at_centres);
-    const Expression v = how.outside == Outside::zeros ? p : select(p < low || p > high, back, p);
-    fraction.push_back(v - floor(v));
-    base.push_back(cast(Type::i64, floor(v)));
+    fraction.push_back(p - floor(p));
+    base.push_back(cast(Type::i64, floor(p)));
   }
   if (how.filter == Filter::nearest) return element(base);
   const int64_t taps = how.filter == Filter::linear ? 2 : 4;

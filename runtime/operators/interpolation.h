@@ -1,5 +1,9 @@
 #pragma once
 // The value of an image between its elements: (N, C, D1, ..., Dn) at a place that is computed.
+//
+// What lies outside is one image with the inside: filters reach across the edge, and read zeros, the nearest element,
+// or the reflected one there. (So do PyTorch and ONNX Runtime. ONNX's reference moves places back to the border before
+// it filters, which gives other values for cubic filters there.)
 
 #include "runtime/operators/lowering.h"
 
