@@ -1,7 +1,7 @@
 #include <numeric>
 
 #include "generators/model/passes/passes.h"
-#include "runtime/operators/lowering.h"
+#include "runtime/operators/convolution.h"
 
 namespace saltern::generators {
 
@@ -17,6 +17,8 @@ class Rewriter {
       matmul(n);
     else if (n.operation == "softmax" || n.operation == "log_softmax")
       softmax(n);
+    else if (n.operation == "conv2d_gradient_x")
+      transposed_convolution(n);
     else
       graph_.nodes.push_back(n);
   }
@@ -86,6 +88,17 @@ class Rewriter {
       const Expression d = r[0].here() - r[1].here();
       return logarithm ? d - log(r[2].here()) : exp(d) / r[2].here();
     }));
+  }
+
+  void transposed_convolution(const Graph::Node &n) {
+    const Operand w = operand(n.inputs.at(0)), x = operand(n.inputs.at(1));
+    const auto list = [&](const char *name, size_t d) { return n.attributes.integers(name).at(d); };
+    SlidingAxes axes;
+    for (size_t d = 0; d < 2; ++d)
+      axes.push_back({list("shape", d + 2), w.shape[d + 2], list("strides", d), list("dilations", d), list("pads", d),
+                      list("pads", d + 2), x.shape[d + 2]});
+    Lowering to(n, 0, {w, x}, graph_);
+    give(n, scattered(to, x, w, {}, axes, n.attributes.integer("groups", 1)));
   }
 
   Graph &graph_;
