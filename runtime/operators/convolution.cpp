@@ -56,7 +56,9 @@ Operand convolution(Lowering &n, const Operand &x, const Operand &w, const Opera
     fail("weights of ", to_string(w.shape), " in ", groups, " groups do not fit an image of ", to_string(x.shape));
   expect_bias(bias, outputs);
   const Shape shape = with_spatial(x.shape[0], outputs, positions_of(axes));
-  if (has_library_kernel(x, w) && elements(shape) > 0) {
+  // The kernel for channels that are groups of their own takes constant weights where a model is compiled.
+  const bool each_alone = groups > 1 && channels == 1 && outputs == groups;
+  if (has_library_kernel(x, w) && elements(shape) > 0 && (!each_alone || w.value.defined())) {
     const Operand y = n.operation("conv2d", image_operands(n, {x, w, bias}),
                                   window_attributes(axes).with("groups", groups), image_shape(shape));
     return n.casted(n.reshaped(y, shape), x.type);
@@ -73,6 +75,34 @@ Operand convolution(Lowering &n, const Operand &x, const Operand &w, const Opera
       std::vector<Expression> weight = {at[1]};
       weight.insert(weight.end(), s.begin(), s.end());
       return windowed(r[0], axes, at[0], first + s[0], at, {s.begin() + 1, s.end()}, zero) * r[1](weight);
+    });
+    return bias.present() ? sum + r[2]({at[1]}) : sum;
+  });
+}
+
+Operand scattered(Lowering &n, const Operand &x, const Operand &w, const Operand &bias, const SlidingAxes &axes,
+                  int64_t groups) {
+  const int64_t per_group = w.shape[1];
+  Shape spatial;
+  for (const SlidingAxis &a : axes) spatial.push_back(a.extent);
+  const Shape shape = with_spatial(x.shape[0], per_group * groups, spatial);
+  const int64_t channels = x.shape[1] / groups;
+  Shape steps = kernel_of(axes);
+  steps.insert(steps.begin(), channels);
+  std::vector<Operand> all = {x, w};
+  if (bias.present()) all.push_back(bias);
+  return n.formula(x.type, shape, all, [&](const Reads &r, const Axes &at) {
+    const Expression first = at[1] / std::max<int64_t>(per_group, 1) * channels;
+    const Expression sum = reduce(Function::sum, steps, [&](const std::vector<Expression> &s) {
+      std::vector<Expression> from = {at[0], first + s[0]}, weight = {first + s[0], at[1] % per_group};
+      Expression exists = formula::constant_integer(Type::boolean, 1);
+      for (size_t d = 0; d < axes.size(); ++d) {
+        const Origin o = origin(axes[d], at[d + 2], s[d + 1]);
+        from.push_back(o.position);
+        weight.push_back(s[d + 1]);
+        exists = d == 0 ? o.exists : exists && o.exists;
+      }
+      return select(exists, r[0](from) * r[1](weight), formula::constant(x.type, 0));
     });
     return bias.present() ? sum + r[2]({at[1]}) : sum;
   });
@@ -136,7 +166,6 @@ SlidingAxes transposed_axes(const Lowering &n, const Operand &x, const Operand &
   return axes;
 }
 
-// y(n, o, i...) = b(o) + sum over c, t... of x(n, c, p...) w(c, o, t...), p the position whose tap t reads i.
 void conv_transpose(Lowering &n) {
   const Operand &x = n.input(0), &w = n.input(1), &bias = bias_of(n);
   expect_same_type(n, x, w);
@@ -170,26 +199,7 @@ void conv_transpose(Lowering &n) {
                     x.type));
     return;
   }
-  const int64_t channels = x.shape[1] / groups;
-  Shape steps = kernel_of(axes);
-  steps.insert(steps.begin(), channels);
-  std::vector<Operand> all = {x, w};
-  if (bias.present()) all.push_back(bias);
-  n.give(0, n.formula(x.type, shape, all, [&](const Reads &r, const Axes &at) {
-    const Expression first = at[1] / std::max<int64_t>(per_group, 1) * channels;
-    const Expression sum = reduce(Function::sum, steps, [&](const std::vector<Expression> &s) {
-      std::vector<Expression> from = {at[0], first + s[0]}, weight = {first + s[0], at[1] % per_group};
-      Expression exists = formula::constant_integer(Type::boolean, 1);
-      for (size_t d = 0; d < axes.size(); ++d) {
-        const Origin o = origin(axes[d], at[d + 2], s[d + 1]);
-        from.push_back(o.position);
-        weight.push_back(s[d + 1]);
-        exists = d == 0 ? o.exists : exists && o.exists;
-      }
-      return select(exists, r[0](from) * r[1](weight), formula::constant(x.type, 0));
-    });
-    return bias.present() ? sum + r[2]({at[1]}) : sum;
-  }));
+  n.give(0, scattered(n, x, w, bias, axes, groups));
 }
 
 }  // namespace

@@ -124,9 +124,10 @@ void batch_normalization(Lowering &n) {
       fail("input ", i, " is ", to_string(n.input(i).shape), " for x ", to_string(given.shape));
   const bool training =
       n.opset() >= 14 ? n.attributes().integer("training_mode", 0) != 0 : n.wants(1) || n.wants(2) || n.wants(3);
+  // The library's kernel takes f32, and constant statistics where a model is compiled.
   bool all_f32 = true, any_f64 = false;
   for (size_t i = 0; i < 5; ++i) {
-    all_f32 &= n.input(i).type == Type::f32;
+    all_f32 &= n.input(i).type == Type::f32 && (i == 0 || n.input(i).value.defined());
     any_f64 |= n.input(i).type == Type::f64;
   }
   if (all_f32 && !training && elements(x.shape) > 0) {

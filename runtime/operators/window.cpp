@@ -85,12 +85,11 @@ Attributes window_attributes(const SlidingAxes &axes) {
   return {{"strides", strides}, {"dilations", dilations}, {"pads", before}};
 }
 
-bool is_image(const Operand &x) {
-  return x.type == Type::f32 && (x.rank() == 3 || x.rank() == 4) && elements(x.shape) > 0;
-}
-
 Operand as_image(Lowering &n, const Operand &x) {
-  return x.rank() == 3 ? n.reshaped(x, {x.shape[0], x.shape[1], 1, x.shape[2]}) : x;
+  if (x.rank() != 3) return x;
+  const Shape shape = {x.shape[0], x.shape[1], 1, x.shape[2]};
+  // What is constant stays so: kernels with packed weights want that.
+  return x.value.defined() ? n.constant(x.value.in_layout(Layout::row_major).reshaped(shape)) : n.reshaped(x, shape);
 }
 
 Expression windowed(const Read &x, const SlidingAxes &axes, const Expression &batch, const Expression &channel,

@@ -35,7 +35,6 @@ SlidingAxes sliding_axes(const Lowering &n, const Shape &image, Shape kernel = {
 Attributes window_attributes(const SlidingAxes &axes);
 // (N, C, L) as (N, C, 1, L); images of rank 4 as they are.
 Operand as_image(Lowering &n, const Operand &x);
-bool is_image(const Operand &x);
 
 // The element that taps read, or `outside` where they leave the image.
 Expression windowed(const Read &x, const SlidingAxes &axes, const Expression &batch, const Expression &channel,
