@@ -42,8 +42,8 @@ class ModelLowering {
     const Graph &g = model_.graph;
     Operands inputs;
     for (const std::string &name : g.inputs) inputs.push_back(input(name, shapes));
-    const Operands results = lower_graph(g, inputs, nullptr);
-    for (size_t i = 0; i < results.size(); ++i) add_output(g.outputs[i], results[i]);
+    results_ = lower_graph(g, inputs, nullptr);
+    for (size_t i = 0; i < results_.size(); ++i) add_output(g.outputs[i], results_[i]);
     graph_.remove_unused();
     validate(graph_);
     return std::move(graph_);
@@ -295,6 +295,8 @@ class ModelLowering {
     graph_.replace_uses(from, to);
     std::replace(graph_.inputs.begin(), graph_.inputs.end(), from, to);
     for (Graph::Node &n : graph_.nodes) std::replace(n.outputs.begin(), n.outputs.end(), from, to);
+    for (Operand &o : results_)
+      if (o.name == from) o.name = to;
   }
 
   int64_t opset(const std::string &domain) const {
@@ -302,6 +304,7 @@ class ModelLowering {
     return it == opsets_->end() ? 1 : it->second;
   }
 
+  Operands results_;  // of the model, by the names that they have now
   const Model &model_;
   const Opsets *opsets_;
   Graph graph_;
