@@ -24,11 +24,11 @@ namespace {
 
 int64_t ceiling_of(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-void place(SlidingAxis &a, const std::string &padding, bool ceil, bool may_crop) {
+void place(SlidingAxis &a, const std::string &padding, bool ceil) {
   if (padding == "SAME_UPPER" || padding == "SAME_LOWER") {
     a.positions = ceiling_of(a.extent, a.stride);
-    int64_t total = (a.positions - 1) * a.stride + a.span() - a.extent;
-    if (!may_crop) total = std::max<int64_t>(0, total);
+    // Where strides are larger than windows, elements at the end are left out, none at the beginning.
+    const int64_t total = std::max<int64_t>(0, (a.positions - 1) * a.stride + a.span() - a.extent);
     a.before = (padding == "SAME_UPPER" ? total : total + 1) / 2;
     a.after = total - a.before;
     return;
@@ -49,9 +49,6 @@ void place(SlidingAxis &a, const std::string &padding, bool ceil, bool may_crop)
 SlidingAxes sliding_axes(const Lowering &n, const Shape &image, Shape kernel) {
   if (image.size() < 2) fail("an image of ", to_string(image), "; expected (N, C, D1, ..., Dn)");
   const size_t count = image.size() - 2;
-  // Where strides are larger than windows, SAME leaves out elements at the edges: pools are specified to do so on both
-  // sides, of convolutions all that is said is that they pad.
-  const bool may_crop = kernel.empty();
   const std::vector<int64_t> given = n.attributes().integers("kernel_shape", kernel);
   if (kernel.empty() && count > 0) kernel = per_axis(n, "kernel_shape", count, 1, 1);
   if (kernel.size() != count || given != kernel)
@@ -66,7 +63,7 @@ SlidingAxes sliding_axes(const Lowering &n, const Shape &image, Shape kernel) {
   SlidingAxes axes;
   for (size_t d = 0; d < count; ++d) {
     axes.push_back({image[d + 2], kernel[d], strides[d], dilations[d], pads[d], pads[d + count], 0});
-    place(axes.back(), padding, ceil, may_crop);
+    place(axes.back(), padding, ceil);
   }
   return axes;
 }
