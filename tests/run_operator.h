@@ -14,6 +14,12 @@ struct OperatorCall {
   int64_t opset = 24;
 
   std::vector<HostValue> lowered() const { return compute_lowered(find(), node(), opset, inputs); }
+  // Row-major, and all of them tensors.
+  std::vector<Tensor> tensors() const {
+    std::vector<Tensor> all;
+    for (const HostValue &v : lowered()) all.push_back(v.tensor().in_layout(Layout::row_major));
+    return all;
+  }
   std::vector<HostValue> on_host() const {
     const Graph::Node n = node();
     return find().compute({n, opset, inputs});
@@ -44,6 +50,14 @@ std::vector<T> values_of(const HostValue &v) {
 inline Tensor numbers(Shape shape, const std::vector<double> &values, Type type = Type::f32) {
   const Tensor t = Tensor::empty(shape, type);
   for (size_t i = 0; i < values.size(); ++i) set_element(type, t.raw(), static_cast<int64_t>(i), values[i]);
+  return t;
+}
+
+// Small integers that are not in order, so that a place has a value of its own.
+template <typename T>
+Tensor scrambled(const Shape &shape) {
+  const Tensor t = Tensor::empty(shape, TypeOf<T>::value);
+  for (int64_t i = 0; i < t.size(); ++i) t.data<T>()[i] = static_cast<T>(i * 37 % 23 - 11);
   return t;
 }
 

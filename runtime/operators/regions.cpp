@@ -7,6 +7,7 @@
 
 #include "runtime/operators/arguments.h"
 #include "runtime/operators/contraction.h"
+#include "runtime/operators/indices.h"
 #include "runtime/operators/operators.h"
 
 namespace saltern {
@@ -138,6 +139,7 @@ void roi_align(Lowering &n) {
   expect_regions(x, regions, 4);
   if (images.shape != Shape{regions.shape[0]})
     fail("batch_indices are ", to_string(images.shape), " for ", regions.shape[0], " regions");
+  expect_indices(images, x.shape[0]);
   const Alignment how = alignment(n);
   const Type type = working_type(x.type);
   const Shape shape = {regions.shape[0], x.shape[1], how.height, how.width};

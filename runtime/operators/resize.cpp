@@ -4,7 +4,7 @@
 #include <cmath>
 #include <optional>
 
-#include "runtime/operators/operators.h"
+#include "runtime/operators/move_texts.h"
 #include "runtime/operators/resize_table.h"
 #include "runtime/operators/rounding.h"
 
@@ -224,10 +224,17 @@ void resize(Lowering &n) {
   n.give(0, resized(n, n.input(0), resize_plan(n, n.input(0))));
 }
 
+std::vector<HostValue> resize_texts(const HostCall &c) {
+  if (c.attributes().word("mode", "nearest") != "nearest" ||
+      c.attributes().word("coordinate_transformation_mode", "") == "tf_crop_and_resize")
+    unsupported("texts are resized by taking the nearest one only");
+  return move_texts(c);
+}
+
 }  // namespace
 
 const OperatorList &resize_operators() {
-  static const OperatorList list = {{"Resize", resize}, {"Upsample", upsample}};
+  static const OperatorList list = {{"Resize", resize, resize_texts}, {"Upsample", upsample, resize_texts}};
   return list;
 }
 

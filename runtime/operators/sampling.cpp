@@ -8,7 +8,7 @@
 #include "runtime/operators/contraction.h"
 #include "runtime/operators/convolution.h"
 #include "runtime/operators/interpolation.h"
-#include "runtime/operators/operators.h"
+#include "runtime/operators/move_texts.h"
 
 namespace saltern {
 
@@ -61,6 +61,12 @@ void grid_sample(Lowering &n) {
     }
     return cast(x.type, interpolated(how, r[0], at[0], at[1], place, type));
   }));
+}
+
+std::vector<HostValue> sample_texts(const HostCall &c) {
+  if (c.attributes().word("mode", "linear") != "nearest")
+    unsupported("texts are sampled by taking the nearest one only");
+  return move_texts(c);
 }
 
 // ---- AffineGrid: the places of GridSample for an affine map; y(n, o..., j) = sum over k of theta(n, j, k) p(o, k).
@@ -222,10 +228,10 @@ void col2im(Lowering &n) {
 
 const OperatorList &sampling_operators() {
   static const OperatorList list = {{"AffineGrid", affine_grid},
-                                    {"CenterCropPad", center_crop_pad},
+                                    {"CenterCropPad", center_crop_pad, move_texts},
                                     {"Col2Im", col2im},
                                     {"DeformConv", deform_conv},
-                                    {"GridSample", grid_sample}};
+                                    {"GridSample", grid_sample, sample_texts}};
   return list;
 }
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tests/runtime/one_operator.h"
+#include "tests/run_operator.h"
 
 namespace saltern {
 namespace {
@@ -38,8 +38,8 @@ TEST(Conv, IsWhatLoopsGiveInTypesWithAndWithoutAKernel) {
       const Tensor x = scrambled<double>({2, 4, 9}), w = scrambled<double>({8, 4 / groups, 3});
       const Attributes a = {
           {"strides", Integers{2}}, {"dilations", Integers{dilation}}, {"pads", Integers{1, 3}}, {"group", groups}};
-      const Tensor y = OneOperator{"Conv", {x, w}, a}.run()[0],
-                   z = OneOperator{"Conv", {as_f32(x), as_f32(w)}, a}.run()[0];
+      const Tensor y = OperatorCall{"Conv", {x, w}, a}.tensors()[0],
+                   z = OperatorCall{"Conv", {as_f32(x), as_f32(w)}, a}.tensors()[0];
       ASSERT_EQ(y.shape(), (Shape{2, 8, (9 + 4 - 2 * dilation - 1) / 2 + 1}));
       ASSERT_EQ(z.shape(), y.shape());
       for (int64_t n = 0; n < 2; ++n)
@@ -54,8 +54,8 @@ TEST(Conv, IsWhatLoopsGiveInTypesWithAndWithoutAKernel) {
 
 TEST(Conv, OfNothingIsTheBias) {
   const Tensor y =
-      OneOperator{"Conv", {Tensor::empty({1, 0, 3}), Tensor::empty({2, 0, 1}), Tensor::of<float>({2}, {5, -7})}}
-          .run()[0];
+      OperatorCall{"Conv", {Tensor::empty({1, 0, 3}), Tensor::empty({2, 0, 1}), Tensor::of<float>({2}, {5, -7})}}
+          .tensors()[0];
   EXPECT_EQ(y.at<float>({0, 0, 2}), 5);
   EXPECT_EQ(y.at<float>({0, 1, 0}), -7);
 }
@@ -66,13 +66,13 @@ TEST(ConvTranspose, IsTheTransposeOfConv) {
     const Attributes a = {
         {"strides", Integers{2, 3}}, {"dilations", Integers{2, 1}}, {"pads", Integers{1, 0, 0, 1}}, {"group", groups}};
     const Tensor x = scrambled<double>({1, 2, 8, 7}), w = scrambled<double>({4, 2 / groups, 2, 3});
-    const Tensor y = OneOperator{"Conv", {x, w}, a}.run()[0];
+    const Tensor y = OperatorCall{"Conv", {x, w}, a}.tensors()[0];
     const Tensor v = scrambled<double>(y.shape());
     for (bool narrow : {false, true}) {
-      const Tensor back = OneOperator{"ConvTranspose",
-                                      {narrow ? as_f32(v) : v, narrow ? as_f32(w) : w},
-                                      a.with("output_padding", Integers{(8 + 1 - 3) % 2, (7 + 1 - 3) % 3})}
-                              .run()[0];
+      const Tensor back = OperatorCall{"ConvTranspose",
+                                       {narrow ? as_f32(v) : v, narrow ? as_f32(w) : w},
+                                       a.with("output_padding", Integers{(8 + 1 - 3) % 2, (7 + 1 - 3) % 3})}
+                              .tensors()[0];
       ASSERT_EQ(back.shape(), x.shape());
       double left = 0, right = 0;
       for (int64_t i = 0; i < y.size(); ++i) left += y.data<double>()[i] * v.data<double>()[i];
@@ -86,15 +86,15 @@ TEST(ConvTranspose, IsTheTransposeOfConv) {
 TEST(MaxPool, SaysWhereItFoundTheLargest) {
   const Tensor x = scrambled<int8_t>({1, 2, 4, 5});
   for (int64_t columns_first : {0, 1}) {
-    const std::vector<Tensor> y = OneOperator{"MaxPool",
-                                              {x},
-                                              {{"kernel_shape", Integers{2, 3}},
-                                               {"strides", Integers{2, 2}},
-                                               {"pads", Integers{1, 1, 0, 0}},
-                                               {"ceil_mode", int64_t{1}},
-                                               {"storage_order", columns_first}},
-                                              2}
-                                      .run();
+    const std::vector<Tensor> y = OperatorCall{"MaxPool",
+                                               {x},
+                                               {{"kernel_shape", Integers{2, 3}},
+                                                {"strides", Integers{2, 2}},
+                                                {"pads", Integers{1, 1, 0, 0}},
+                                                {"ceil_mode", int64_t{1}},
+                                                {"storage_order", columns_first}},
+                                               2}
+                                      .tensors();
     ASSERT_EQ(y[0].shape(), (Shape{1, 2, 3, 3}));
     for (int64_t i = 0; i < y[0].size(); ++i) {
       const int64_t place = y[1].data<int64_t>()[i], channel = place / 20, inside = place % 20;
@@ -110,8 +110,8 @@ TEST(AveragePool, CountsPaddingButNotWhatRoundingUpAdds) {
   const Tensor x = Tensor::of<float>({1, 1, 4}, {1, 2, 3, 4});
   const Attributes a = {
       {"kernel_shape", Integers{3}}, {"strides", Integers{2}}, {"pads", Integers{1, 1}}, {"ceil_mode", int64_t{1}}};
-  const Tensor with = OneOperator{"AveragePool", {x}, a.with("count_include_pad", int64_t{1})}.run()[0];
-  const Tensor without = OneOperator{"AveragePool", {x}, a}.run()[0];
+  const Tensor with = OperatorCall{"AveragePool", {x}, a.with("count_include_pad", int64_t{1})}.tensors()[0];
+  const Tensor without = OperatorCall{"AveragePool", {x}, a}.tensors()[0];
   ASSERT_EQ(with.shape(), (Shape{1, 1, 3}));
   EXPECT_FLOAT_EQ(with.data<float>()[0], 1);
   EXPECT_FLOAT_EQ(with.data<float>()[2], 2);  // (4 + 0) / 2
@@ -120,10 +120,10 @@ TEST(AveragePool, CountsPaddingButNotWhatRoundingUpAdds) {
 }
 
 TEST(MaxUnpool, PutsTheLastOfSeveralInOnePlace) {
-  const Tensor y = OneOperator{"MaxUnpool",
-                               {Tensor::of<float>({1, 1, 3}, {5, 6, 7}), Tensor::of<int64_t>({1, 1, 3}, {1, 1, 3})},
-                               {{"kernel_shape", Integers{2}}, {"strides", Integers{1}}}}
-                       .run()[0];
+  const Tensor y = OperatorCall{"MaxUnpool",
+                                {Tensor::of<float>({1, 1, 3}, {5, 6, 7}), Tensor::of<int64_t>({1, 1, 3}, {1, 1, 3})},
+                                {{"kernel_shape", Integers{2}}, {"strides", Integers{1}}}}
+                       .tensors()[0];
   ASSERT_EQ(y.shape(), (Shape{1, 1, 4}));
   EXPECT_EQ(std::vector<float>(y.data<float>(), y.data<float>() + 4), (std::vector<float>{0, 6, 0, 7}));
 }
@@ -131,21 +131,21 @@ TEST(MaxUnpool, PutsTheLastOfSeveralInOnePlace) {
 TEST(QLinearMatMul, SaturatesAndRoundsHalvesToEven) {
   const auto scale = [](float v) { return Tensor::of<float>({}, {v}); };
   const auto zero = [](uint8_t v) { return Tensor::of<uint8_t>({}, {v}); };
-  const Tensor y = OneOperator{
+  const Tensor y = OperatorCall{
       "QLinearMatMul",
       {Tensor::of<uint8_t>({1, 1}, {3}), scale(1), zero(2), Tensor::of<uint8_t>({1, 4}, {11, 13, 255, 0}), scale(0.5),
        zero(10), scale(1),
-       zero(4)}}.run()[0];
+       zero(4)}}.tensors()[0];
   // 0.5, 1.5, 122.5 and -5 beside a zero of 4.
   EXPECT_EQ(std::vector<int>(y.data<uint8_t>(), y.data<uint8_t>() + 4), (std::vector<int>{4, 6, 126, 0}));
 }
 
 TEST(Gemm, ScalesIntegersAsRealNumbers) {
-  const Tensor y = OneOperator{
+  const Tensor y = OperatorCall{
       "Gemm",
       {Tensor::of<int32_t>({1, 2}, {3, 4}), Tensor::of<int32_t>({2, 1}, {5, 6}), Tensor::of<int32_t>({}, {9})},
       {{"alpha", 0.5},
-       {"beta", -1.0}}}.run()[0];
+       {"beta", -1.0}}}.tensors()[0];
   EXPECT_EQ(y.data<int32_t>()[0], 19 - 9);
 }
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "runtime/operators/resize_table.h"
-#include "tests/runtime/one_operator.h"
+#include "tests/run_operator.h"
 
 namespace saltern {
 namespace {
@@ -54,7 +54,7 @@ TEST(ResizeTable, RoundsHalvesAsItIsTold) {
 TEST(Resize, RoundsAndSaturatesIntegers) {
   const Tensor x = Tensor::of<uint8_t>({4}, {0, 255, 255, 0});
   const Tensor y =
-      OneOperator{"Resize", {x, Tensor(), Tensor(), Tensor::of<int64_t>({1}, {8})}, {{"mode", "cubic"}}}.run()[0];
+      OperatorCall{"Resize", {x, Tensor(), Tensor(), Tensor::of<int64_t>({1}, {8})}, {{"mode", "cubic"}}}.tensors()[0];
   // A cubic filter overshoots between the two large elements.
   EXPECT_EQ(*std::max_element(y.data<uint8_t>(), y.data<uint8_t>() + 8), 255);
   EXPECT_EQ(y.data<uint8_t>()[3], 255);
@@ -64,15 +64,22 @@ TEST(Resize, RoundsAndSaturatesIntegers) {
 TEST(Resize, KeepsTheAspectRatioOfTheAxesItIsGiven) {
   const Attributes a = {{"axes", Integers{1, -1}}, {"keep_aspect_ratio_policy", "not_larger"}};
   const Tensor y =
-      OneOperator{"Resize", {scrambled<float>({3, 4, 6}), Tensor(), Tensor(), Tensor::of<int64_t>({2}, {6, 6})}, a}
-          .run()[0];
+      OperatorCall{"Resize", {scrambled<float>({3, 4, 6}), Tensor(), Tensor(), Tensor::of<int64_t>({2}, {6, 6})}, a}
+          .tensors()[0];
   EXPECT_EQ(y.shape(), (Shape{3, 4, 6}));
 }
 
 TEST(Upsample, RepeatsElements) {
   const Tensor y =
-      OneOperator{"Upsample", {Tensor::of<float>({2}, {1, 2})}, {{"scales", std::vector<double>{2.5}}}, 1, 7}.run()[0];
+      OperatorCall{"Upsample", {Tensor::of<float>({2}, {1, 2})}, {{"scales", std::vector<double>{2.5}}}, 1, 7}
+          .tensors()[0];
   EXPECT_EQ(reals(y), (std::vector<float>{1, 1, 1, 2, 2}));
+}
+
+TEST(CenterCropPad, PutsTextsInTheMiddleOfEmptyOnes) {
+  const Tensor x = Tensor::of<std::string>({2}, {"a", "b"});
+  const OperatorCall c = {"CenterCropPad", {x, Tensor::of<int64_t>({1}, {5})}};
+  EXPECT_EQ(values_of<std::string>(c.on_host()[0]), (std::vector<std::string>{"", "a", "b", "", ""}));
 }
 
 TEST(GridSample, ReflectsAtEdgesOrAtCentres) {
@@ -80,10 +87,10 @@ TEST(GridSample, ReflectsAtEdgesOrAtCentres) {
   const Tensor x = Tensor::of<float>({1, 1, 1, 3}, {10, 20, 30});
   const auto sampled = [&](int64_t aligned, double at) {
     const auto place = static_cast<float>(aligned ? at - 1 : (2 * at + 1) / 3 - 1);
-    return OneOperator{"GridSample",
-                       {x, Tensor::of<float>({1, 1, 1, 2}, {place, aligned ? -1.0f : 0.0f})},
-                       {{"mode", "linear"}, {"padding_mode", "reflection"}, {"align_corners", aligned}}}
-        .run()[0]
+    return OperatorCall{"GridSample",
+                        {x, Tensor::of<float>({1, 1, 1, 2}, {place, aligned ? -1.0f : 0.0f})},
+                        {{"mode", "linear"}, {"padding_mode", "reflection"}, {"align_corners", aligned}}}
+        .tensors()[0]
         .data<float>()[0];
   };
   EXPECT_NEAR(sampled(0, -1), 10, 1e-4);
@@ -95,7 +102,7 @@ TEST(GridSample, ReflectsAtEdgesOrAtCentres) {
 
 TEST(Einsum, OfThreeIsTheSumOverAllSharedLabels) {
   const Tensor a = scrambled<float>({2, 3, 2}), b = scrambled<float>({3, 4}), c = scrambled<float>({4, 2, 5});
-  const Tensor y = OneOperator{"Einsum", {a, b, c}, {{"equation", "iji, jk,k...->...i"}}}.run()[0];
+  const Tensor y = OperatorCall{"Einsum", {a, b, c}, {{"equation", "iji, jk,k...->...i"}}}.tensors()[0];
   // The ellipsis is the last two dimensions of c.
   ASSERT_EQ(y.shape(), (Shape{2, 5, 2}));
   for (int64_t p = 0; p < 2; ++p)
@@ -110,7 +117,7 @@ TEST(Einsum, OfThreeIsTheSumOverAllSharedLabels) {
 
 TEST(Det, OfAMatrixThatNeedsItsRowsChanged) {
   const Tensor x = Tensor::of<double>({2, 3, 3}, {0, 2, 1, 3, 0, 0, 0, 0, 4, 1, 2, 3, 2, 4, 6, 0, 1, 1});
-  const Tensor y = OneOperator{"Det", {x}}.run()[0];
+  const Tensor y = OperatorCall{"Det", {x}}.tensors()[0];
   EXPECT_NEAR(y.data<double>()[0], -24, 1e-12);
   EXPECT_NEAR(y.data<double>()[1], 0, 1e-12);
 }
@@ -118,11 +125,11 @@ TEST(Det, OfAMatrixThatNeedsItsRowsChanged) {
 TEST(BatchNormalization, KeepsTheStatisticsOfTheBatch) {
   const Tensor x = Tensor::of<float>({2, 1, 2}, {1, 2, 3, 6}), one = Tensor::of<float>({1}, {1}),
                zero = Tensor::of<float>({1}, {0});
-  const std::vector<Tensor> y = OneOperator{"BatchNormalization",
-                                            {x, one, zero, zero, one},
-                                            {{"training_mode", int64_t{1}}, {"momentum", 0.5}, {"epsilon", 0.0}},
-                                            3}
-                                    .run();
+  const std::vector<Tensor> y = OperatorCall{"BatchNormalization",
+                                             {x, one, zero, zero, one},
+                                             {{"training_mode", int64_t{1}}, {"momentum", 0.5}, {"epsilon", 0.0}},
+                                             3}
+                                    .tensors();
   EXPECT_FLOAT_EQ(y[1].data<float>()[0], 1.5);            // half of the mean, 3
   EXPECT_FLOAT_EQ(y[2].data<float>()[0], 0.5 + 3.5 / 2);  // the population's variance is 3.5
   EXPECT_FLOAT_EQ(y[0].data<float>()[0], static_cast<float>(-2 / std::sqrt(3.5)));
@@ -130,8 +137,8 @@ TEST(BatchNormalization, KeepsTheStatisticsOfTheBatch) {
 
 TEST(Softmax, TookAllDimensionsFromItsAxisOnAsOneBeforeOpset13) {
   const Tensor x = Tensor::zeros({2, 3, 4});
-  EXPECT_FLOAT_EQ((OneOperator{"Softmax", {x}, {}, 1, 11}.run()[0].data<float>()[0]), 1.0f / 12);
-  EXPECT_FLOAT_EQ((OneOperator{"Softmax", {x}, {}, 1, 13}.run()[0].data<float>()[0]), 1.0f / 4);
+  EXPECT_FLOAT_EQ((OperatorCall{"Softmax", {x}, {}, 1, 11}.tensors()[0].data<float>()[0]), 1.0f / 12);
+  EXPECT_FLOAT_EQ((OperatorCall{"Softmax", {x}, {}, 1, 13}.tensors()[0].data<float>()[0]), 1.0f / 4);
 }
 
 }  // namespace
