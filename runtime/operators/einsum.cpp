@@ -128,6 +128,7 @@ Operand multiplied(Lowering &n, const std::vector<Term> &terms, const Labels &re
   for (const auto &[label, extent] : extents)
     if (!contains(result, label)) summed.push_back(label);
   std::vector<Operand> operands;
+  operands.reserve(terms.size());
   for (const Term &t : terms) operands.push_back(t.value);
   return n.formula(operands[0].type, shape_of(result, extents), operands, [&](const Reads &r, const Axes &at) {
     std::map<Label, Expression> index;

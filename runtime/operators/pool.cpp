@@ -107,7 +107,7 @@ Expression taps_inside(const SlidingAxis &a, const Expression &position, int64_t
 }
 
 Operand mean_pool(Lowering &n, const Operand &x, const SlidingAxes &axes, bool count_padding) {
-  const Operand y = library_pool(n, "average_pool2d", x, axes, count_padding);
+  Operand y = library_pool(n, "average_pool2d", x, axes, count_padding);
   if (y.present()) return y;
   return n.formula(x.type, pooled_shape(x, axes), {x}, [&](const Reads &r, const Axes &at) {
     const Type type = working_type(x.type);

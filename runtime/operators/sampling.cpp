@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "runtime/operators/arguments.h"
 #include "runtime/operators/contraction.h"
@@ -171,8 +172,8 @@ void deform_conv(Lowering &n) {
 void center_crop_pad(Lowering &n) {
   const Operand &x = n.input(0);
   const std::vector<int64_t> wanted = n.known_integers(1, "the shape");
-  std::vector<int64_t> all;
-  for (int d = 0; d < x.rank(); ++d) all.push_back(d);
+  std::vector<int64_t> all(x.shape.size());
+  std::iota(all.begin(), all.end(), 0);
   const std::vector<int64_t> axes = n.attributes().integers("axes", all);
   if (wanted.size() != axes.size()) fail("a shape of ", wanted.size(), " extents for ", axes.size(), " axes");
   Shape shape = x.shape;

@@ -6,7 +6,7 @@ namespace saltern {
 
 std::vector<int64_t> per_axis(const Lowering &n, const std::string &name, size_t count, int64_t otherwise,
                               int64_t least) {
-  const std::vector<int64_t> all = n.attributes().integers(name, std::vector<int64_t>(count, otherwise));
+  std::vector<int64_t> all = n.attributes().integers(name, std::vector<int64_t>(count, otherwise));
   bool right = all.size() == count;
   for (int64_t v : all) right &= v >= least;
   if (!right) fail(name, " is ", to_string(all), "; expected ", count, " numbers of at least ", least);
@@ -14,7 +14,7 @@ std::vector<int64_t> per_axis(const Lowering &n, const std::string &name, size_t
 }
 
 std::string automatic_padding(const Lowering &n) {
-  const std::string word = n.attributes().word("auto_pad", "NOTSET");
+  std::string word = n.attributes().word("auto_pad", "NOTSET");
   if (word != "NOTSET" && word != "VALID" && word != "SAME_UPPER" && word != "SAME_LOWER")
     fail("auto_pad is '", word, "'; expected NOTSET, VALID, SAME_UPPER or SAME_LOWER");
   return word;
