@@ -11,15 +11,20 @@ using Key = std::pair<std::string, std::string>;
 const std::map<Key, Operator> &table() {
   static const std::map<Key, Operator> all = [] {
     std::map<Key, Operator> rows;
-    for (const OperatorList *list : {&elementwise_operators(), &constant_operators(),    &shape_operators(),
-                                     &joining_operators(),     &gathering_operators(),   &scattering_operators(),
-                                     &casting_operators(),     &quantizing_operators(),  &reducing_operators(),
-                                     &ranking_operators(),     &selecting_operators(),   &sequence_operators(),
-                                     &text_operators(),        &ngram_operators(),       &image_operators(),
-                                     &matmul_operators(),      &convolution_operators(), &quantized_product_operators(),
-                                     &pool_operators(),        &softmax_operators(),     &normalization_operators(),
-                                     &resize_operators(),      &sampling_operators(),    &region_operators(),
-                                     &einsum_operators(),      &determinant_operators()})
+    for (const OperatorList *list : {&elementwise_operators(),   &constant_operators(),
+                                     &shape_operators(),         &joining_operators(),
+                                     &gathering_operators(),     &scattering_operators(),
+                                     &casting_operators(),       &quantizing_operators(),
+                                     &reducing_operators(),      &ranking_operators(),
+                                     &selecting_operators(),     &sequence_operators(),
+                                     &text_operators(),          &ngram_operators(),
+                                     &image_operators(),         &matmul_operators(),
+                                     &convolution_operators(),   &quantized_product_operators(),
+                                     &pool_operators(),          &softmax_operators(),
+                                     &normalization_operators(), &resize_operators(),
+                                     &sampling_operators(),      &region_operators(),
+                                     &einsum_operators(),        &determinant_operators(),
+                                     &attention_operators(),     &stateful_attention_operators()})
       for (const Operator &o : *list) rows.emplace(Key{o.domain, o.name}, o);
     return rows;
   }();

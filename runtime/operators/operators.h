@@ -72,5 +72,7 @@ const OperatorList &sampling_operators();
 const OperatorList &region_operators();
 const OperatorList &einsum_operators();
 const OperatorList &determinant_operators();
+const OperatorList &attention_operators();
+const OperatorList &stateful_attention_operators();
 
 }  // namespace saltern
