@@ -24,7 +24,8 @@ const std::map<Key, Operator> &table() {
                                      &normalization_operators(), &resize_operators(),
                                      &sampling_operators(),      &region_operators(),
                                      &einsum_operators(),        &determinant_operators(),
-                                     &attention_operators(),     &stateful_attention_operators()})
+                                     &attention_operators(),     &stateful_attention_operators(),
+                                     &recurrent_operators()})
       for (const Operator &o : *list) rows.emplace(Key{o.domain, o.name}, o);
     return rows;
   }();

@@ -74,5 +74,6 @@ const OperatorList &einsum_operators();
 const OperatorList &determinant_operators();
 const OperatorList &attention_operators();
 const OperatorList &stateful_attention_operators();
+const OperatorList &recurrent_operators();
 
 }  // namespace saltern
