@@ -25,7 +25,9 @@ const std::map<Key, Operator> &table() {
                                      &sampling_operators(),      &region_operators(),
                                      &einsum_operators(),        &determinant_operators(),
                                      &attention_operators(),     &stateful_attention_operators(),
-                                     &recurrent_operators()})
+                                     &recurrent_operators(),     &loss_operators(),
+                                     &random_operators(),        &optimizer_operators(),
+                                     &signal_operators()})
       for (const Operator &o : *list) rows.emplace(Key{o.domain, o.name}, o);
     return rows;
   }();

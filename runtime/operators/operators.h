@@ -75,5 +75,9 @@ const OperatorList &determinant_operators();
 const OperatorList &attention_operators();
 const OperatorList &stateful_attention_operators();
 const OperatorList &recurrent_operators();
+const OperatorList &loss_operators();
+const OperatorList &random_operators();
+const OperatorList &optimizer_operators();
+const OperatorList &signal_operators();
 
 }  // namespace saltern
