@@ -27,7 +27,9 @@ const std::map<Key, Operator> &table() {
                                      &attention_operators(),     &stateful_attention_operators(),
                                      &recurrent_operators(),     &loss_operators(),
                                      &random_operators(),        &optimizer_operators(),
-                                     &signal_operators()})
+                                     &signal_operators(),        &ml_linear_operators(),
+                                     &ml_svm_operators(),        &ml_tree_operators(),
+                                     &ml_feature_operators(),    &ml_label_operators()})
       for (const Operator &o : *list) rows.emplace(Key{o.domain, o.name}, o);
     return rows;
   }();

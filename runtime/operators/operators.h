@@ -79,5 +79,10 @@ const OperatorList &loss_operators();
 const OperatorList &random_operators();
 const OperatorList &optimizer_operators();
 const OperatorList &signal_operators();
+const OperatorList &ml_linear_operators();
+const OperatorList &ml_svm_operators();
+const OperatorList &ml_tree_operators();
+const OperatorList &ml_feature_operators();
+const OperatorList &ml_label_operators();
 
 }  // namespace saltern
