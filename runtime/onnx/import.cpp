@@ -5,6 +5,7 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl.h>
 
+#include "runtime/onnx/flex_attention.h"
 #include "runtime/onnx/model.h"
 #include "runtime/onnx/tensor_proto.h"
 #include "runtime/operators/lowering.h"
@@ -257,6 +258,8 @@ Model load_onnx(const std::string &path) {
     m.graph = importer.graph(p.graph());
     check_order(m.graph, {});
     for (const ModelFunction &f : m.functions) check_order(f.body, {});
+    take_apart_flex_attention(m.graph);
+    for (ModelFunction &f : m.functions) take_apart_flex_attention(f.body);
     return m;
   } catch (const Unsupported &e) {
     unsupported(path, ": ", e.what());

@@ -29,7 +29,8 @@ const std::map<Key, Operator> &table() {
                                      &random_operators(),        &optimizer_operators(),
                                      &signal_operators(),        &ml_linear_operators(),
                                      &ml_svm_operators(),        &ml_tree_operators(),
-                                     &ml_feature_operators(),    &ml_label_operators()})
+                                     &ml_feature_operators(),    &ml_label_operators(),
+                                     &flex_attention_operators()})
       for (const Operator &o : *list) rows.emplace(Key{o.domain, o.name}, o);
     return rows;
   }();

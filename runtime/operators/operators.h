@@ -84,5 +84,6 @@ const OperatorList &ml_svm_operators();
 const OperatorList &ml_tree_operators();
 const OperatorList &ml_feature_operators();
 const OperatorList &ml_label_operators();
+const OperatorList &flex_attention_operators();
 
 }  // namespace saltern
