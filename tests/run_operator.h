@@ -12,6 +12,7 @@ struct OperatorCall {
   Attributes attributes = {};
   size_t outputs = 1;
   int64_t opset = 24;
+  std::string domain = {};
 
   std::vector<HostValue> lowered() const { return compute_lowered(find(), node(), opset, inputs); }
   // Row-major, and all of them tensors.
@@ -27,13 +28,14 @@ struct OperatorCall {
 
  private:
   const Operator &find() const {
-    const Operator *op = find_operator("", name);
+    const Operator *op = find_operator(domain, name);
     if (!op) fail("there is no operator ", name);
     return *op;
   }
   Graph::Node node() const {
     Graph::Node n;
     n.operation = name;
+    n.domain = domain;
     n.attributes = attributes;
     for (size_t i = 0; i < outputs; ++i) n.outputs.push_back("y" + std::to_string(i));
     return n;
