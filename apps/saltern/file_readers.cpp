@@ -7,6 +7,8 @@
 #include "runtime/data/png.h"
 #include "runtime/graph/flops.h"
 #include "runtime/graph/model_file.h"
+#include "runtime/onnx/lower_model.h"
+#include "runtime/onnx/run_model.h"
 
 namespace saltern {
 
@@ -66,6 +68,63 @@ Json about_safetensors(const std::string &path) {
   return {{"kind", "tensors"}, {"tensors", named}, {"parameters", parameters}, {"metadata", metadata}};
 }
 
+// An extent that is open has its name, or a question mark.
+Json open_shape(const Graph::Value &v) {
+  if (!v.ranked) return "of any rank";
+  Json shape = Json::array();
+  for (size_t d = 0; d < v.shape.size(); ++d) {
+    const std::string symbol = d < v.symbols.size() && !v.symbols[d].empty() ? v.symbols[d] : "?";
+    shape.push_back(v.shape[d] >= 0 ? Json(v.shape[d]) : Json(symbol));
+  }
+  return shape;
+}
+
+Json open_values(const Graph &graph, const std::vector<std::string> &names) {
+  Json all = Json::array();
+  for (const std::string &n : names) {
+    const Graph::Value &v = graph.value(n);
+    all.push_back({{"name", n}, {"type", facts(v.type).name}, {"shape", open_shape(v)}});
+  }
+  return all;
+}
+
+void count_operators(const Graph &graph, std::map<std::string, int64_t> &counts) {
+  for (const Graph::Node &n : graph.nodes) {
+    ++counts[n.domain.empty() ? n.operation : n.domain + "." + n.operation];
+    for (const auto &[name, a] : n.attributes)
+      if (const auto *inner = std::get_if<SharedGraph>(&a)) count_operators(**inner, counts);
+  }
+}
+
+Json about_onnx(const std::string &path) {
+  const Model model = load_onnx(path);
+  Json opsets = Json::array(), operators = Json::array();
+  for (const auto &[domain, version] : model.opsets)
+    opsets.push_back({{"domain", domain.empty() ? "ai.onnx" : domain}, {"version", version}});
+  std::map<std::string, int64_t> counts;
+  count_operators(model.graph, counts);
+  for (const auto &[name, count] : counts) operators.push_back({{"operator", name}, {"nodes", count}});
+  int64_t parameters = 0;
+  for (const auto &[name, v] : model.graph.values)
+    if (v.constant.defined()) parameters += v.constant.size();
+  Json facts = {{"kind", "onnx"},
+                {"producer", model.producer},
+                {"ir_version", model.ir_version},
+                {"opsets", opsets},
+                {"inputs", open_values(model.graph, required_inputs(model))},
+                {"outputs", open_values(model.graph, model.graph.outputs)},
+                {"operators", operators},
+                {"nodes", model.graph.nodes.size()},
+                {"parameters", parameters}};
+  try {
+    facts["flops"] = flops(lower_model(model));
+  } catch (const Error &e) {  // shapes are open, or an operator is not supported
+    facts["flops"] = nullptr;
+    facts["not_lowered"] = e.what();
+  }
+  return facts;
+}
+
 Json about_idx(const std::string &path) {
   const Tensor t = read_idx(path);
   return {{"kind", "idx"}, {"type", facts(t.type()).name}, {"shape", t.shape()}};
@@ -81,6 +140,7 @@ Json about_png(const std::string &path) {
 const std::vector<FileReader> &file_readers() {
   static const std::vector<FileReader> readers = {
       {{".safetensors"}, about_safetensors},
+      {{".onnx"}, about_onnx},
       {{"-ubyte", "-ubyte.gz", ".idx", ".idx.gz"}, about_idx},
       {{".png"}, about_png},
   };

@@ -71,8 +71,9 @@ int run(const Options &o) {
 
 void define_info(CLI::App &app, Action &chosen) {
   auto o = std::make_shared<Options>();
-  app.add_option("file", o->file,
-                 "A file to tell about: a model, tensors, IDX data or a PNG; without one, this machine")
+  app.add_option(
+         "file", o->file,
+         "A file to tell about: a model (ONNX or saved here), tensors, IDX data or a PNG; without one, this machine")
       ->check(CLI::ExistingFile);
   app.add_flag("--json", o->json, "One line of JSON");
   app.callback([o, &chosen] { chosen = [o] { return run(*o); }; });
