@@ -38,11 +38,12 @@ Expr nan_or(Function f, Type type, const Expr &a, const Expr &b) {
   return Halide::select(better || Halide::is_nan(a), a, b);
 }
 
+// Division by zero gives zero, as Halide's own does and the evaluator's.
 Expr truncated_quotient(Type type, const Expr &a, const Expr &b) {
   if (is_unsigned(type)) return a / b;
   // Halide rounds so that the remainder is not negative.
   const Expr q = a / b;
-  return Halide::select(a < 0 && a - q * b != 0,
+  return Halide::select(a < 0 && b != 0 && a - q * b != 0,
                         q + Halide::select(b > 0, Halide::cast(a.type(), 1), Halide::cast(a.type(), -1)), q);
 }
 
@@ -132,7 +133,8 @@ Expr call_code(Function f, Type type, const Expr &a, const Expr &b) {
     case Function::divide:
       return is_real(type) ? a / b : truncated_quotient(type, a, b);
     case Function::remainder:
-      return is_real(type) ? a - b * Halide::trunc(a / b) : a - truncated_quotient(type, a, b) * b;
+      if (is_real(type)) return a - b * Halide::trunc(a / b);
+      return Halide::select(b == 0, Halide::cast(a.type(), 0), a - truncated_quotient(type, a, b) * b);
     case Function::modulo:
       return floor_modulo(type, a, b);
     case Function::power:

@@ -96,13 +96,15 @@ void KernelCache::provide(const EmittedKernel &kernel, const std::vector<CpuTarg
   const std::string place =
       find_or_make(key, [&](const std::string &making) { compile_kernel(kernel, cached_symbol, targets, making); });
   std::vector<std::string> names = {""};
-  for (const CpuTarget &t : targets) names.push_back("_" + t.name);
+  for (const CpuTarget &t : targets) names.push_back("-" + t.name);  // as Halide calls them
   for (const fs::directory_entry &e : fs::directory_iterator(place)) {
     if (e.path().extension() != ".o") continue;
     std::vector<std::string> command = {"objcopy"};
     for (const std::string &name : names)
       for (const char *kind : {"", "_argv", "_metadata"})
-        command.insert(command.end(), {"--redefine-sym", cached_symbol + name + kind + "=" + symbol + name + kind});
+        // All others become local: bodies of parallel loops have the same names in every kernel.
+        command.insert(command.end(), {"--redefine-sym", cached_symbol + name + kind + "=" + symbol + name + kind,
+                                       "--keep-global-symbol=" + symbol + name + kind});
     const std::string file = e.path().filename().string();
     command.push_back(e.path().string());
     command.push_back(to + "/" + symbol + file.substr(std::string(cached_symbol).size()));

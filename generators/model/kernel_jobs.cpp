@@ -16,9 +16,17 @@ struct Child {
   int errors;  // where its message comes from
 };
 
+// Halide warns of what users of a model can do nothing about (emulated f16); its errors stay exceptions.
+struct NoWarnings : Halide::CompileTimeErrorReporter {
+  void warning(const char *) override {}
+  void error(const char *message) override { throw Halide::CompileError(message); }
+};
+
 // Never returns to the caller's code: destructors and exit handlers are the parent's.
 [[noreturn]] void run_child(const std::function<void()> &job, int errors) {
   std::string message;
+  static NoWarnings reporter;
+  Halide::set_custom_compile_time_error_reporter(&reporter);
   try {
     job();
     _exit(0);

@@ -12,7 +12,7 @@ using Halide::select;
 
 // All values of a type stand in a table: 256 at most.
 Expr f32_of_small_code(Type type, const Expr &code) {
-  Halide::Buffer<float> table(256, std::string("values_of_") + std::string(facts(type).name));
+  Halide::Buffer<float> table(256);
   for (int i = 0; i < 256; ++i) table(i) = f32_of_small(type, static_cast<uint8_t>(i));
   return table(cast<int32_t>(code));
 }
@@ -31,7 +31,7 @@ Expr small_code_of_f32(Type type, const Expr &value, bool saturate) {
   }
   int largest = 0;
   while (f32_of_small(type, static_cast<uint8_t>(largest)) < largest_small(type)) ++largest;
-  Halide::Buffer<float> halfway(largest, std::string("halfway_in_") + std::string(facts(type).name));
+  Halide::Buffer<float> halfway(largest);
   for (int i = 0; i < largest; ++i)
     halfway(i) = static_cast<float>((static_cast<double>(f32_of_small(type, static_cast<uint8_t>(i))) +
                                      f32_of_small(type, static_cast<uint8_t>(i + 1))) /
@@ -47,7 +47,8 @@ Expr small_code_of_f32(Type type, const Expr &value, bool saturate) {
   if (!saturate && type == Type::f8e5m2) code = select(Halide::is_inf(value), 0x7C, code);
   const uint8_t nan_code = small_of_f32(type, std::numeric_limits<float>::quiet_NaN());
   const bool has_negative_zero = small_of_f32(type, -0.0F) != 0;
-  const Expr negative = Halide::reinterpret<int32_t>(value) < 0 && (has_negative_zero ? Expr(true) : code != 0);
+  const Expr negative =
+      Halide::reinterpret<int32_t>(value) < 0 && (has_negative_zero ? Halide::Internal::const_true() : code != 0);
   return cast<uint8_t>(select(nan, static_cast<int>(nan_code), code + select(negative, sign_bit, 0)));
 }
 

@@ -25,8 +25,8 @@ Tensor compiled(const Expression &e, const std::vector<Tensor> &operands, const 
   std::vector<Halide::Func> inputs;
   std::vector<Shape> shapes;
   for (const Tensor &t : operands) {
-    Halide::Func f;
-    inputs.emplace_back(buffer_of(t));
+    Halide::Buffer<void> elements = buffer_of(t);
+    inputs.emplace_back(elements);
     shapes.push_back(t.shape());
   }
   std::vector<Halide::Var> vars;
@@ -43,7 +43,7 @@ Tensor compiled(const Expression &e, const std::vector<Tensor> &operands, const 
   y(vars) = code.element;
   const Tensor result = Tensor::empty(shape, e.type());
   Halide::Buffer<void> to = buffer_of(result);
-  y.realize(Halide::Pipeline::RealizationArg(*to.raw_buffer()), host_target());
+  y.realize(to, host_target());
   return result;
 }
 
@@ -60,7 +60,13 @@ Tensor numbers(Type type, const Shape &shape, double low, double high, unsigned 
 }
 
 void expect_equal(const Expression &e, const std::vector<Tensor> &operands, const Shape &shape, double tolerance) {
-  const std::vector<double> expected = evaluate(e, operands, shape).reals(), got = compiled(e, operands, shape).reals();
+  const std::vector<double> expected = evaluate(e, operands, shape).reals();
+  std::vector<double> got;
+  try {
+    got = compiled(e, operands, shape).reals();
+  } catch (const Halide::Error &error) {
+    FAIL() << to_string(e) << ": " << error.what();
+  }
   ASSERT_EQ(got.size(), expected.size());
   for (size_t i = 0; i < got.size(); ++i) {
     if (std::isnan(expected[i]) && std::isnan(got[i])) continue;

@@ -68,10 +68,11 @@ TEST(BatchNorm, LeavesWeightsAloneWhoseResultIsReadElsewhere) {
 
 TEST(DenseOnImages, BecomesAConvolutionOfTheWholeImage) {
   GraphBuilder b({2, 3, 4, 5});
-  const std::string h = b.apply("sigmoid", {b.apply("relu", {b.dense(b.flatten("x"), 6)})});
-  const Graph g = b.finish({b.dense(h, 3), h}), after = with_dense_on_images(g);
+  const std::string image = b.conv2d("x", {3});  // its result has its channels innermost
+  const std::string h = b.apply("sigmoid", {b.apply("relu", {b.dense(b.flatten(image), 6)})});
+  const Graph g = b.finish({b.dense(h, 3), h}), after = with_dense_on_images(with_layouts(g));
   expect_equal_results(g, after);
-  EXPECT_EQ(count(after, "conv2d"), 1);
+  EXPECT_EQ(count(after, "conv2d"), 2);
   EXPECT_EQ(count(after, "dense"), 1);
   for (const Graph::Node &n : after.nodes) EXPECT_TRUE(n.operation != "reshape" || is_alias(after, n)) << n.outputs[0];
 }

@@ -158,7 +158,7 @@ TEST_F(CheckpointFile, EveryFaultOfTheHeaderIsNamed) {
       {"", "not valid JSON"},
       {R"({"a":3})", "tensor 'a': its description"},
       {R"({"a":{"shape":[4],"data_offsets":[0,4]}})", "dtype is missing"},
-      {R"({"a":{"dtype":"F8_E4M3","shape":[4],"data_offsets":[0,4]}})", "'F8_E4M3' is not supported"},
+      {R"({"a":{"dtype":"F8_E3M4","shape":[4],"data_offsets":[0,4]}})", "'F8_E3M4' is not supported"},
       {R"({"a":{"dtype":7,"shape":[4],"data_offsets":[0,4]}})", "dtype is missing"},
       {R"({"a":{"dtype":"U8","data_offsets":[0,4]}})", "shape is missing"},
       {R"({"a":{"dtype":"U8","shape":[-4],"data_offsets":[0,4]}})", "shape holds -4"},

@@ -13,6 +13,7 @@
 #include "runtime/onnx/lower_model.h"
 #include "runtime/onnx/optimize.h"
 #include "runtime/onnx/run_model.h"
+#include "runtime/operators/lowering.h"
 #include "tests/errors.h"
 #include "tests/scratch_folder.h"
 

@@ -14,8 +14,12 @@ TEST(SmallFloats, EveryCodeOf16BitsComesBack) {
   for (int code = 0; code < 65536; ++code) {
     const auto c = static_cast<uint16_t>(code);
     const float half = f32_of_f16(c), brain = f32_of_bf16(c);
-    if (!std::isnan(half)) EXPECT_EQ(f16_of_f32(half), c);
-    if (!std::isnan(brain)) EXPECT_EQ(bf16_of_f32(brain), c);
+    if (!std::isnan(half)) {
+      EXPECT_EQ(f16_of_f32(half), c);
+    }
+    if (!std::isnan(brain)) {
+      EXPECT_EQ(bf16_of_f32(brain), c);
+    }
     EXPECT_EQ(std::isnan(f32_of_f16(f16_of_f32(half))), std::isnan(half));
   }
 }
@@ -37,7 +41,9 @@ TEST(SmallFloats, EveryCodeOf8And4BitsComesBack) {
     const int codes = 1 << f.bits;
     for (int code = 0; code < codes; ++code) {
       const float v = f32_of_small(f.type, static_cast<uint8_t>(code));
-      if (std::isfinite(v)) EXPECT_EQ(small_of_f32(f.type, v), code) << f.name << " " << v;
+      if (std::isfinite(v)) {
+        EXPECT_EQ(small_of_f32(f.type, v), code) << f.name << " " << v;
+      }
     }
   }
 }
