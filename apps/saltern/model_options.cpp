@@ -34,7 +34,9 @@ bool is_onnx(const std::string &path) { return std::filesystem::path(path).exten
 
 void ModelOptions::add_to(CLI::App &app) {
   app.add_option("MODEL", path, "An ONNX file, or a net that was traced and saved")->required();
-  app.add_option("--shape", shapes, "The shape of an input whose extents the model leaves open: NAME=1,3,224,224");
+  // One value each, so that what stands behind it is not taken for another shape.
+  app.add_option("--shape", shapes, "The shape of an input whose extents the model leaves open: NAME=1,3,224,224")
+      ->allow_extra_args(false);
 }
 
 Graph ModelOptions::graph() const {
