@@ -38,9 +38,10 @@ const Kernel &find_kernel(const std::string &name) {
   throw std::invalid_argument("no kernel is declared with the name '" + name + "'");
 }
 
-Build Kernel::build(const Halide::Target &target, Build::Schedule schedule, std::optional<Call> exact,
-                    Knobs knobs) const {
+Build Kernel::build(const Halide::Target &target, Build::Schedule schedule, std::optional<Call> exact, Knobs knobs,
+                    Build::Epilogue epilogue) const {
   Build b(target, schedule, std::move(exact), std::move(knobs));
+  b.set_epilogue(std::move(epilogue));
   define(b);
   b.finish(typical());
   return b;
@@ -112,6 +113,10 @@ Expr Build::real(const std::string &name) {
 
 Func Build::output(const std::string &name, const dsl::Tensor &y) {
   Func out(name);
+  if (epilogue_) {
+    out = epilogue_(*this, y).func();
+    return add_output(out, {name}, y);
+  }
   if (y.rank() == 0)
     out() = y.func()();
   else

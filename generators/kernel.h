@@ -54,6 +54,11 @@ class Build {
   // Without `exact`, extents and scalars are known at run time only.
   Build(const Halide::Target &target, Schedule schedule, std::optional<Call> exact = std::nullopt, Knobs knobs = {});
 
+  // What is stored in place of each element of an output: a model compiler's epilogue. It may declare inputs of its
+  // own, which stand behind the kernel's.
+  using Epilogue = std::function<dsl::Tensor(Build &, const dsl::Tensor &y)>;
+  void set_epilogue(Epilogue epilogue) { epilogue_ = std::move(epilogue); }
+
   dsl::Tensor input(const std::string &name, int rank, Halide::Type type = Halide::Float(32), Range range = {});
   // An input whose innermost stride may be anything, zero included.
   dsl::Tensor strided_input(const std::string &name, int rank, Halide::Type type = Halide::Float(32), Range range = {});
@@ -102,6 +107,7 @@ class Build {
   Machine machine_;
   Schedule schedule_;
   std::optional<Call> exact_;
+  Epilogue epilogue_;
   Knobs knobs_;
   std::vector<schedules::Knob> knob_space_;
   bool scheduled_ = false;
@@ -132,7 +138,7 @@ struct Kernel {
   const Call *typical() const;
 
   Build build(const Halide::Target &target, Build::Schedule schedule, std::optional<Call> exact = std::nullopt,
-              Knobs knobs = {}) const;
+              Knobs knobs = {}, Build::Epilogue epilogue = nullptr) const;
 };
 
 const std::vector<Kernel> &all_kernels();

@@ -31,7 +31,7 @@ EmittedArgument argument(const Graph &graph, const std::string &value, std::vect
 }
 
 bool takes_epilogue(const Graph &graph, const Graph::Node &node) {
-  return has_packed_form(graph, node) || is_elementwise(graph, node);
+  return has_packed_form(graph, node) || is_elementwise(graph, node) || has_library_epilogue(graph, node);
 }
 
 bool is_alias(const Graph &graph, const Graph::Node &node) {

@@ -1,6 +1,7 @@
 #include "algorithms/conv2d.h"
 #include "dsl/padding.h"
 #include "generators/model/emitters.h"
+#include "generators/model/epilogue.h"
 #include "generators/model/geometry.h"
 #include "schedules/patterns/packed_convolution.h"
 
@@ -34,15 +35,11 @@ schedules::PackedConvolutionShape shape_of(const Geometry &g) {
       y.stride,      y.dilation * (g.kernel_y - 1) + 1};
 }
 
-Build build(const Graph &graph, const Halide::Target &target, const Geometry &g, const std::vector<Graph::Node> &nodes,
-            const Call &call) {
+Build build(const Halide::Target &target, const Geometry &g, const Epilogue &epilogue, const Call &call) {
   Build b(target, Build::Schedule::own, call);
   const int blocks = panels(g);
   const Tensor x = b.input("x", 4), w = b.input("w", 5), bias = b.input("b", 2);
-  const std::string anchor = nodes[0].outputs[0];
-  std::map<std::string, Tensor> others;
-  for (const std::string &name : other_operands(nodes, 1, anchor))
-    others[name] = b.input("operand_" + std::to_string(others.size()), 4);
+  const std::vector<Tensor> operands = epilogue.inputs(b, 4);
 
   const Tensor image = g.is_padded() ? dsl::zero_padded(x) : x;
   const Tensor y = algorithms::conv2d(for_every_block(image, blocks), unpacked(w), bias, expressions(g.sliding));
@@ -51,14 +48,14 @@ Build build(const Graph &graph, const Halide::Target &target, const Geometry &g,
   const bool whole_panels = g.channels_out % panel == 0;
   Halide::Var co("co"), block("block"), c("c"), at_x("x"), at_y("y"), n("n");
   const Halide::Expr channel = whole_panels ? co + panel * block : Halide::Expr(c);
-  const auto read = [&](const std::string &name) { return others.at(name)(channel, at_x, at_y, n); };
+  const std::vector<Halide::Expr> at = {channel, at_x, at_y, n};
   Halide::Func result("result");
   std::vector<Halide::Expr> extents;
   if (whole_panels) {
-    result(co, block, at_x, at_y, n) = apply_elementwise(graph, nodes, 1, y(co, block, at_x, at_y, n), anchor, read);
+    result(co, block, at_x, at_y, n) = epilogue(y(co, block, at_x, at_y, n), operands, at);
     extents = {panel, blocks, g.out_width(), g.out_height(), g.batch};
   } else {
-    result(c, at_x, at_y, n) = apply_elementwise(graph, nodes, 1, y(c % panel, c / panel, at_x, at_y, n), anchor, read);
+    result(c, at_x, at_y, n) = epilogue(y(c % panel, c / panel, at_x, at_y, n), operands, at);
     extents = {g.channels_out, g.out_width(), g.out_height(), g.batch};
   }
   const Halide::Func out = b.output("y", {result, extents});
@@ -85,23 +82,21 @@ EmittedKernel emit_contraction(const Graph &graph, const Group &group) {
   const Geometry given = geometry_of(graph, node), g = simplified(given);
   const saltern::Tensor bias = node.inputs.size() > 2 ? graph.value(node.inputs[2]).constant : saltern::Tensor();
   EmittedKernel k;
-  k.key = "contraction" + to_string(g) + epilogue_key(group.nodes, 1, node.outputs[0]);
+  const Epilogue epilogue(graph, group);
+  k.key = "contraction" + to_string(g) + epilogue.key();
   k.arguments.push_back(argument(graph, node.inputs[0], {g.channels_in, g.width, g.height, g.batch}));
   k.arguments.push_back({{panel, g.channels_in, g.kernel_x, g.kernel_y, panels(g)},
                          "",
                          packed_weights(graph.value(node.inputs[1]).constant, given)});
   k.arguments.push_back({{panel, panels(g)}, "", packed_bias(bias, g)});
   const std::vector<int> result = {g.channels_out, g.out_width(), g.out_height(), g.batch};
-  for (const std::string &name : other_operands(group.nodes, 1, node.outputs[0]))
-    k.arguments.push_back(argument(graph, name, result));
+  for (EmittedArgument &a : epilogue.arguments(result)) k.arguments.push_back(std::move(a));
   Call call;
   for (const EmittedArgument &a : k.arguments) call.emplace_back(a.extents);
   const std::vector<int> by_panel = {panel, panels(g), g.out_width(), g.out_height(), g.batch};
   k.arguments.push_back(argument(graph, group.output(), g.channels_out % panel == 0 ? by_panel : result));
   k.can_fail = schedules::strip_is_on_heap(shape_of(g));
-  k.build = [&graph, g, nodes = group.nodes, call](const Halide::Target &target) {
-    return build(graph, target, g, nodes, call);
-  };
+  k.build = [g, epilogue, call](const Halide::Target &target) { return build(target, g, epilogue, call); };
   return k;
 }
 

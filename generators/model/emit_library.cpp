@@ -1,4 +1,5 @@
 #include "generators/model/emitters.h"
+#include "generators/model/epilogue.h"
 #include "generators/model/geometry.h"
 
 namespace saltern::generators {
@@ -11,6 +12,7 @@ using Arguments = std::vector<EmittedArgument>;
 struct Row {
   std::string operation;
   void (*call)(const Graph &, const Graph::Node &, Call &, Arguments &);
+  bool epilogue = false;  // its schedule computes the output from a function at the same point, whatever that does
 };
 
 void add_buffer(const Graph &graph, const std::string &value, std::vector<int> extents, Call &call, Arguments &all) {
@@ -119,12 +121,12 @@ void dense(const Graph &graph, const Graph::Node &node, Call &call, Arguments &a
 
 const std::vector<Row> &rows() {
   static const std::vector<Row> table = {
-      {"average_pool2d", average_pool2d},
+      {"average_pool2d", average_pool2d, true},
       {"conv2d", conv2d},
-      {"dense", dense},
-      {"depthwise2d", depthwise2d},
+      {"dense", dense, true},
+      {"depthwise2d", depthwise2d, true},
       {"log_softmax", over_innermost},
-      {"matmul", matmul},
+      {"matmul", matmul, true},
       {"softmax", over_innermost},
   };
   return table;
@@ -177,6 +179,10 @@ std::string text(const Call &call) {
 
 bool has_library_form(const Graph::Node &node) { return find_row(node.operation) != nullptr; }
 
+bool has_library_epilogue(const Graph &graph, const Graph::Node &node) {
+  return has_library_form(node) && find_row(kernel_of(graph, node))->epilogue;
+}
+
 EmittedKernel emit_library(const Graph &graph, const Group &group) {
   const Graph::Node &node = group.anchor();
   EmittedKernel k;
@@ -184,8 +190,28 @@ EmittedKernel emit_library(const Graph &graph, const Group &group) {
   const std::string kernel = kernel_of(graph, node);
   find_row(kernel)->call(graph, node, call, k.arguments);
   k.key = kernel + text(call);
-  k.build = [call, name = kernel](const Halide::Target &target) {
-    return find_kernel(name).build(target, Build::Schedule::own, call);
+  Build::Epilogue follow;
+  if (group.nodes.size() > 1) {
+    const Epilogue epilogue(graph, group);
+    k.key += epilogue.key();
+    EmittedArgument result = std::move(k.arguments.back());
+    k.arguments.pop_back();
+    for (EmittedArgument &a : epilogue.arguments(result.extents)) {
+      call.emplace_back(a.extents);
+      k.arguments.push_back(std::move(a));
+    }
+    result.value = group.output();
+    result.type = graph.value(group.output()).type;
+    k.arguments.push_back(std::move(result));
+    follow = [epilogue](Build &b, const dsl::Tensor &y) -> dsl::Tensor {
+      const std::vector<Halide::Var> vars = y.func().args();
+      Halide::Func out("result");
+      out(vars) = epilogue(y(vars), epilogue.inputs(b, vars.size()), {vars.begin(), vars.end()});
+      return {out, y.extents()};
+    };
+  }
+  k.build = [call, name = kernel, follow](const Halide::Target &target) {
+    return find_kernel(name).build(target, Build::Schedule::own, call, {}, follow);
   };
   return k;
 }

@@ -21,6 +21,8 @@ EmittedKernel emit_reshape(const Graph &graph, const Group &group);
 
 bool has_packed_form(const Graph &graph, const Graph::Node &node);
 bool has_library_form(const Graph::Node &node);
+// Whether an epilogue can follow it in its kernel.
+bool has_library_epilogue(const Graph &graph, const Graph::Node &node);
 
 // Which public dimension each dimension of memory is, innermost first.
 std::vector<int> memory_order(const Graph::Value &v);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "generators/model/emit.h"
+#include "generators/model/epilogue.h"
 
 namespace saltern::generators {
 
@@ -16,12 +16,10 @@ bool joins(const Graph &graph, const Group &group, const Graph::Node &node) {
   if (std::count(node.inputs.begin(), node.inputs.end(), made) != graph.uses(made)) return false;
   const Graph::Value &before = graph.value(made), &after = graph.value(node.outputs[0]);
   if (after.shape != before.shape || after.layout != before.layout) return false;
-  // Operands of a contraction's epilogue are read at the same element; only chains of their own broadcast.
-  return is_elementwise(graph, group.anchor()) ||
-         std::all_of(node.inputs.begin(), node.inputs.end(), [&](const std::string &i) {
-           const Graph::Value &v = graph.value(i);
-           return v.shape == before.shape && v.layout == before.layout && v.type == Type::f32;
-         });
+  // A chain of elementwise operations sees its result as the graph does: its operands can broadcast in any way.
+  if (is_elementwise(graph, group.anchor())) return true;
+  return after.type == Type::f32 && std::all_of(node.inputs.begin(), node.inputs.end(),
+                                                [&](const std::string &i) { return meets(graph.value(i), after); });
 }
 
 }  // namespace

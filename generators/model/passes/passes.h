@@ -23,6 +23,11 @@ namespace saltern::generators {
 // batches that broadcast as copies, softmax along a dimension that is not the last as formulas.
 [[nodiscard]] Graph with_compilable_operations(Graph graph);
 
+// A formula whose only reader is another one is computed there, element by element: chains of elementwise operations,
+// movement of elements before and after them, what a reduction sums up. Not where elements would be computed many times
+// over, and not what a kernel before it takes as its epilogue.
+[[nodiscard]] Graph with_fused_formulas(Graph graph);
+
 // Images that convolutions and pools read or make lie in memory with their channels innermost, and so does what is
 // computed from them element by element.
 [[nodiscard]] Graph with_layouts(Graph graph);

@@ -1,0 +1,158 @@
+// What is computed in one kernel instead of several: fused formulas and epilogues change how, never what.
+
+#include <gtest/gtest.h>
+
+#include "generators/model/compile.h"
+#include "generators/model/emit.h"
+#include "generators/model/passes/passes.h"
+#include "generators/model/toolchain.h"
+#include "runtime/compiled_model.h"
+#include "runtime/graph/executor.h"
+#include "runtime/graph/text.h"
+#include "tests/graph_builder.h"
+
+namespace saltern::generators {
+namespace {
+
+using formula::axis;
+using formula::Expression;
+using formula::load;
+
+class FormulaGraph : public GraphBuilder {
+ public:
+  using GraphBuilder::GraphBuilder;
+
+  std::string formula(const Shape &shape, const std::vector<std::string> &from, const Expression &element) {
+    return graph.add_node("formula", from, "f" + std::to_string(graph.nodes.size()), shape, {{"element", element}});
+  }
+  // An operand's element at the result's own place, of this rank.
+  static Expression here(int operand, int rank) {
+    std::vector<Expression> indices;
+    for (int d = 0; d < rank; ++d) indices.push_back(axis(d));
+    return load(operand, Type::f32, indices);
+  }
+};
+
+std::map<std::string, Tensor> random_inputs(const Graph &g) {
+  std::map<std::string, Tensor> inputs;
+  for (const std::string &i : g.inputs) inputs[i] = random_tensor(g.value(i).shape, 100 + inputs.size());
+  return inputs;
+}
+
+void expect_close(const std::map<std::string, Tensor> &got, const std::map<std::string, Tensor> &want) {
+  for (const auto &[name, t] : want) {
+    const std::vector<double> a = t.reals(), b = got.at(name).reals();
+    ASSERT_EQ(a.size(), b.size()) << name;
+    for (size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(b[i], a[i], 1e-4 * (1 + std::fabs(a[i]))) << name << " at " << i;
+  }
+}
+
+Graph expect_same_after_fusing(const Graph &g) {
+  Graph after = with_fused_formulas(g);
+  validate(after);
+  const auto inputs = random_inputs(g);
+  expect_close(run(after, inputs), run(g, inputs));
+  return after;
+}
+
+TEST(FusedFormulas, AChainIsOneFormula) {
+  FormulaGraph b({3, 5});
+  b.input("bias", {5});
+  const std::string twice = b.formula({3, 5}, {"x"}, FormulaGraph::here(0, 2) * 2.0);
+  const std::string sum = b.formula({3, 5}, {twice, "bias"}, FormulaGraph::here(0, 2) + load(1, Type::f32, {axis(1)}));
+  const Graph g = b.finish({b.formula({3, 5}, {sum, "x"}, max(FormulaGraph::here(0, 2), FormulaGraph::here(1, 2)))});
+  const Graph after = expect_same_after_fusing(g);
+  EXPECT_EQ(after.nodes.size(), 1u) << to_text(after);
+  EXPECT_EQ(after.nodes[0].inputs.size(), 2u) << to_text(after);
+}
+
+TEST(FusedFormulas, TransposesCancel) {
+  FormulaGraph b({3, 5});
+  const std::string turned = b.graph.add_node("transpose", {"x"}, "turned", {5, 3}, {{"order", Shape{1, 0}}});
+  const Graph g = b.finish({b.formula({3, 5}, {turned}, exp(load(0, Type::f32, {axis(1), axis(0)})))});
+  const Graph after = expect_same_after_fusing(g);
+  ASSERT_EQ(after.nodes.size(), 1u);
+  EXPECT_EQ(formula::to_string(after.nodes[0].attributes.expression("element")),
+            formula::to_string(exp(FormulaGraph::here(0, 2))));
+}
+
+TEST(FusedFormulas, AReductionComputesWhatItSums) {
+  FormulaGraph b({4, 7});
+  const std::string e = b.formula({4, 7}, {"x"}, exp(FormulaGraph::here(0, 2)));
+  const Graph g = b.finish({b.formula({4}, {e}, reduce(formula::Function::sum, {7}, [](const auto &s) {
+                                        return load(0, Type::f32, {axis(0), s[0]});
+                                      }))});
+  EXPECT_EQ(expect_same_after_fusing(g).nodes.size(), 1u);
+}
+
+TEST(FusedFormulas, DearElementsAreNotComputedAgain) {
+  FormulaGraph b({1, 7});
+  b.input("many", {64, 7});
+  const std::string e = b.formula({1, 7}, {"x"}, exp(FormulaGraph::here(0, 2)));
+  const Expression first = load(0, Type::f32, {formula::constant_integer(Type::i64, 0), axis(1)});
+  const Graph g = b.finish({b.formula({64, 7}, {e, "many"}, first * FormulaGraph::here(1, 2))});
+  EXPECT_EQ(expect_same_after_fusing(g).nodes.size(), 2u);
+}
+
+TEST(FusedFormulas, AValueWithTwoReadersIsKept) {
+  FormulaGraph b({3, 5});
+  const std::string h = b.formula({3, 5}, {"x"}, FormulaGraph::here(0, 2) * 3.0);
+  const std::string y = b.formula({3, 5}, {h}, exp(FormulaGraph::here(0, 2)));
+  const Graph g = b.finish({y, b.formula({3, 5}, {h}, abs(FormulaGraph::here(0, 2)))});
+  EXPECT_EQ(expect_same_after_fusing(g).nodes.size(), 3u);
+}
+
+TEST(FusedFormulas, AnEpilogueStaysWithItsKernel) {
+  FormulaGraph b({1, 16, 4, 4});
+  const std::string rectified = b.formula({1, 16, 4, 4}, {b.conv2d("x", {16})}, max(FormulaGraph::here(0, 4), 0.0));
+  const Expression upper = load(0, Type::f32, {axis(0), axis(1), axis(2), axis(3) + 2});
+  const Graph g = b.finish({b.formula({1, 16, 4, 2}, {rectified}, upper)}), after = expect_same_after_fusing(g);
+  EXPECT_EQ(after.nodes.size(), 3u);
+  EXPECT_EQ(group_nodes(after).size(), 2u);
+}
+
+// Kernels with every kind of operand that can follow: compiled, they give what the executor gives.
+TEST(Epilogues, FollowEveryKindOfKernel) {
+  FormulaGraph b({1, 19, 9, 9});
+  b.input("rows", {7, 33});
+  b.input("others", {33, 18});
+  b.constant("per_channel", {19, 1, 1});
+  b.constant("per_column", {18});
+  b.constant("single", {1, 1});
+  std::vector<std::string> outputs;
+  const auto chain = [&](const std::string &value, const std::string &along, const std::string &beside) {
+    const Shape shape = b.graph.value(value).shape;
+    const int rank = static_cast<int>(shape.size());
+    const std::string relu = b.formula(shape, {value}, max(FormulaGraph::here(0, rank), 0.0));
+    const std::string scaled = b.apply("multiply", {relu, along});
+    outputs.push_back(b.apply("add", {b.apply("add", {scaled, beside}), "single"}));
+  };
+  GraphBuilder::Conv depthwise = {19};
+  depthwise.groups = 19;
+  chain(b.conv2d("x", depthwise), "per_channel", "x");
+  chain(b.pool("average_pool2d", "x", 3, 1, 1), "per_channel", "x");
+  chain(b.conv2d("x", {19}), "per_channel", "x");
+  b.constant("whole", {7, 18});
+  chain(b.graph.add_node("matmul", {"rows", "others"}, "product", {7, 18}), "per_column", "whole");
+  const Graph g = b.finish(outputs);
+  EXPECT_EQ(group_nodes(prepared_for_inference(g)).size(), outputs.size());
+
+  const TemporaryFolder folder;
+  CompileOptions options;
+  options.name = "net";
+  options.folder = folder.path();
+  options.targets = {best_target_here()};
+  options.shared = true;
+  const CompiledModel made = compile_model(g, options);
+  const auto inputs = random_inputs(g);
+  const CompiledLibrary library(made.shared_library, "net", 1);
+  std::vector<Tensor> given;
+  for (const auto &e : library.inputs()) given.push_back(inputs.at(e.name));
+  const std::vector<Tensor> results = library.run(given);
+  std::map<std::string, Tensor> got;
+  for (size_t i = 0; i < results.size(); ++i) got[library.outputs()[i].name] = results[i];
+  expect_close(got, run(g, inputs));
+}
+
+}  // namespace
+}  // namespace saltern::generators
