@@ -35,7 +35,7 @@ bool takes_epilogue(const Graph &graph, const Graph::Node &node) {
 }
 
 bool is_alias(const Graph &graph, const Graph::Node &node) {
-  if (node.operation != "reshape") return false;
+  if (node.operation != "reshape" || graph.value(node.inputs[0]).constant.defined()) return false;
   // An image keeps its memory if its channels, or its pixels, are one.
   const auto row_major_too = [&](const std::string &name) {
     const Graph::Value &v = graph.value(name);

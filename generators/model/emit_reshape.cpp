@@ -32,7 +32,7 @@ EmittedKernel emit_reshape(const Graph &graph, const Group &group) {
   const Shape &x = graph.value(from).shape, &y = graph.value(to).shape;
   if (elements(x) != elements(y)) fail("a reshape from ", to_string(x), " to ", to_string(y));
   const bool leaves_image = is_channels_last(graph.value(from));
-  if (leaves_image && is_channels_last(graph.value(to))) return emit_renumbering(graph, group);
+  if (leaves_image == is_channels_last(graph.value(to))) return emit_renumbering(graph, group);
   const Shape &image = leaves_image ? x : y;
   const int channels = static_cast<int>(image[1]), pixels = static_cast<int>(image[2] * image[3]),
             batch = static_cast<int>(image[0]);

@@ -60,8 +60,6 @@ std::map<std::string, std::string> find_aliases(const Graph &graph) {
   std::map<std::string, std::string> aliases;
   for (const Graph::Node &n : graph.nodes) {
     if (!is_alias(graph, n)) continue;
-    if (graph.value(n.inputs[0]).constant.defined())
-      fail("node '", n.outputs[0], "' (", n.operation, ") of a constant");
     auto it = aliases.find(n.inputs[0]);
     aliases[n.outputs[0]] = it == aliases.end() ? n.inputs[0] : it->second;
   }

@@ -43,6 +43,26 @@ TEST(Identities, GoAndOutputsKeepTheirNames) {
   EXPECT_EQ(after.nodes.size(), 2u) << to_text(after);
 }
 
+TEST(FoldedConstants, AreComputedOnceAndOutputsStayNodes) {
+  GraphBuilder b({2, 3});
+  b.constant("c", {3, 2});
+  const std::string turned = b.graph.add_node("reshape", {"c"}, "turned", {2, 3}, {{"shape", Shape{2, 3}}});
+  const std::string twice = b.apply("add", {turned, turned});
+  const Graph g = b.finish({b.apply("multiply", {"x", twice}), b.apply("relu", {turned})});
+  const Graph after = with_folded_constants(g);
+  expect_equal_results(g, after);
+  EXPECT_EQ(after.nodes.size(), 2u) << to_text(after);
+}
+
+TEST(FoldedConstants, DoNotGrowTheWeights) {
+  GraphBuilder b({1, 3});
+  b.constant("row", {1, 4096});
+  b.constant("column", {4096, 1});
+  const std::string large = b.graph.add_node("add", {"row", "column"}, "large", {4096, 4096});
+  const Graph g = b.finish({b.apply("relu", {large})});
+  EXPECT_EQ(to_text(with_folded_constants(g)), to_text(g));
+}
+
 TEST(BatchNorm, GoesIntoTheWeightsBeforeIt) {
   for (const bool bias : {true, false}) {
     GraphBuilder b({2, 3, 5, 6});
