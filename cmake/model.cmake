@@ -1,9 +1,16 @@
-# saltern_add_model(TARGET MODEL file [NAME name] [CPU target...]): compiles a model file into a static library with a
-# C99 header, NAME.h, and makes TARGET, which programs link. NAME is TARGET's name unless given.
+# saltern_add_model(TARGET ONNX file [NAME name] [TARGETS target...] [OPTIONS option...]): compiles a model file into a
+# static library with a C99 header, NAME.h, and makes TARGET, which programs link. NAME is TARGET's name unless given;
+# OPTIONS go to `saltern compile` as they are. MODEL file is the same for a net that was trained and saved with Saltern.
 function(saltern_add_model TARGET)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "MODEL;NAME" "CPU")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "ONNX;MODEL;NAME" "TARGETS;OPTIONS")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "saltern_add_model(${TARGET}): what is ${arg_UNPARSED_ARGUMENTS}?")
+  endif()
+  if(arg_ONNX)
+    set(arg_MODEL ${arg_ONNX})
+  endif()
   if(NOT arg_MODEL)
-    message(FATAL_ERROR "saltern_add_model(${TARGET}): MODEL is missing")
+    message(FATAL_ERROR "saltern_add_model(${TARGET}): ONNX file is missing")
   endif()
   if(NOT arg_NAME)
     set(arg_NAME ${TARGET})
@@ -11,14 +18,14 @@ function(saltern_add_model TARGET)
   cmake_path(ABSOLUTE_PATH arg_MODEL BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE model)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${TARGET}_model)
   set(library ${folder}/lib${arg_NAME}.a)
-  list(TRANSFORM arg_CPU PREPEND "--target=" OUTPUT_VARIABLE cpu_options)
+  list(TRANSFORM arg_TARGETS PREPEND "--target=" OUTPUT_VARIABLE target_options)
   add_custom_command(OUTPUT ${library} ${folder}/${arg_NAME}.h
-    COMMAND Saltern::saltern compile ${model} -o ${folder} --name ${arg_NAME} ${cpu_options}
+    COMMAND Saltern::saltern compile ${model} -o ${folder} --name ${arg_NAME} ${target_options} ${arg_OPTIONS}
     DEPENDS ${model} $<TARGET_FILE:Saltern::saltern> COMMENT "Model ${arg_NAME}" VERBATIM)
   add_custom_target(${TARGET}_files DEPENDS ${library})
   find_package(Threads REQUIRED)
   add_library(${TARGET} INTERFACE)
   add_dependencies(${TARGET} ${TARGET}_files)
   target_include_directories(${TARGET} INTERFACE ${folder})
-  target_link_libraries(${TARGET} INTERFACE ${library} Threads::Threads ${CMAKE_DL_LIBS} m)
+  target_link_libraries(${TARGET} INTERFACE ${library} Threads::Threads m)
 endfunction()

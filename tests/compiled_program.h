@@ -38,7 +38,7 @@ inline std::map<std::string, Tensor> random_inputs(const Graph &graph) {
 inline void build_program(const std::string &folder, const std::vector<std::string> &libraries) {
   std::vector<std::string> command = {"cc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-O1", "main.c", "-o", "main"};
   command.insert(command.end(), libraries.begin(), libraries.end());
-  for (const char *system : {"-lm", "-lpthread", "-ldl"}) command.emplace_back(system);
+  for (const char *system : {"-lm", "-lpthread"}) command.emplace_back(system);
   generators::run_program(command, folder);
 }
 

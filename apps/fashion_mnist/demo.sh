@@ -30,7 +30,7 @@ if stale "$out/compile.json" "$out/training.json" "$bin/saltern"; then
 fi
 if stale "$out/classify" "$out/compile.json" apps/fashion_mnist/classify.c; then
   cc -std=c99 -O2 -Wall -Wextra -Werror -I"$out" apps/fashion_mnist/classify.c "$out/libfashion.a" \
-    -lpng -lm -lpthread -ldl -o "$out/classify"
+    -lpng -lm -lpthread -o "$out/classify"
 fi
 
 echo

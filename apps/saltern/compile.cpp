@@ -1,12 +1,17 @@
 #include "generators/model/compile.h"
 
+#include <unistd.h>
+
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "apps/saltern/command.h"
 #include "apps/saltern/model_options.h"
+#include "runtime/progress.h"
 
 namespace saltern {
 
@@ -15,6 +20,8 @@ namespace {
 struct Options {
   ModelOptions model;
   generators::CompileOptions compile;
+  std::string dynamic;
+  int chunk = 8;
   bool json = false, no_cache = false;
 };
 
@@ -26,31 +33,60 @@ std::string name_from(const std::string &path) {
   return name.empty() || !std::isalpha(static_cast<unsigned char>(name[0])) ? "model_" + name : name;
 }
 
+nlohmann::ordered_json as_json(const std::string &name, const generators::CompiledModel &made, double seconds) {
+  return {
+      {"name", name},
+      {"targets", made.targets},
+      {"header", made.header},
+      {"library", made.library},
+      {"shared_library", made.shared_library},
+      {"weights_file", made.weights_file},
+      {"main", made.main},
+      {"driver", made.driver},
+      {"code_bytes", made.code_bytes},
+      {"weights_bytes", made.weights_bytes},
+      {"workspace_bytes", made.workspace_bytes},
+      {"kernel_bytes", made.kernel_memory.caller},
+      {"kernel_bytes_per_further_thread", made.kernel_memory.task},
+      {"kernels", made.kernels},
+      {"steps", made.steps},
+      {"seconds", seconds},
+  };
+}
+
+generators::CompiledModel compiled(const Options &o) {
+  if (o.dynamic.empty()) return compile_model(o.model.graph(), o.compile);
+  const Graph many = o.model.graph(o.dynamic, o.chunk), one = o.model.graph(o.dynamic, 1);
+  return compile_batched_model(many, one, o.compile);
+}
+
 int run(Options o) {
   if (o.compile.name.empty()) o.compile.name = name_from(o.model.path);
   if (o.compile.cache.empty() && !o.no_cache) o.compile.cache = generators::default_cache_folder();
   if (o.no_cache) o.compile.cache.clear();
   on_input([&] { check(o.compile); });
-  const Graph graph = o.model.graph();
-  const generators::CompiledModel made = generators::compile_model(graph, o.compile);
-  if (o.json) {
-    const nlohmann::ordered_json row = {
-        {"library", made.library},
-        {"header", made.header},
-        {"shared_library", made.shared_library},
-        {"code_bytes", made.code_bytes},
-        {"weights_bytes", made.weights_bytes},
-        {"kernels", made.kernels},
-        {"steps", made.steps},
-        {"workspace_bytes", made.workspace_bytes},
+  const auto begin = std::chrono::steady_clock::now();
+  std::optional<Progress> bar;
+  if (isatty(STDERR_FILENO))
+    o.compile.progress = [&](int done, int all) {
+      if (!bar) bar.emplace("kernels", all);
+      bar->update(done);
     };
-    std::printf("%s\n", row.dump().c_str());
+  const generators::CompiledModel made = compiled(o);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (bar) bar->finish(std::to_string(made.kernels));
+  const std::string &name = o.compile.name;
+  if (o.json) {
+    std::printf("%s\n", as_json(name, made, seconds).dump().c_str());
     return 0;
   }
-  std::printf("%s: %d steps, %d kernels, %.0f KB of code, %.0f KB of weights, %.0f KB of workspace\n",
-              o.compile.name.c_str(), made.steps, made.kernels, made.code_bytes / 1e3, made.weights_bytes / 1e3,
-              made.workspace_bytes / 1e3);
-  std::printf("    #include \"%s\"\n    cc main.c %s -lm -lpthread -ldl\n", made.header.c_str(), made.library.c_str());
+  std::printf("%s: %d steps, %d kernels, %.0f KB of code, %.0f KB of weights, %.0f KB of workspace\n", name.c_str(),
+              made.steps, made.kernels, made.code_bytes / 1e3, made.weights_bytes / 1e3, made.workspace_bytes / 1e3);
+  if (!made.weights_file.empty()) std::printf("    weights: %s\n", made.weights_file.c_str());
+  if (made.main.empty())
+    std::printf("    #include \"%s\"\n    cc main.c %s -lm -lpthread\n", made.header.c_str(), made.library.c_str());
+  else
+    std::printf("    cc -O2 %s %s -lm -lpthread -o %s_main\n", made.main.c_str(), made.library.c_str(), name.c_str());
   return 0;
 }
 
@@ -65,6 +101,15 @@ void define_compile(CLI::App &app, Action &chosen) {
   app.add_option("--cache", o->compile.cache, "The folder that keeps compiled kernels; by default, the user's");
   app.add_flag("--no-cache", o->no_cache, "Keep no compiled kernels, and use none");
   app.add_flag("--shared", o->compile.shared, "Make a shared library, too");
+  app.add_flag("--main", o->compile.main, "Write NAME_main.c, too: a program that runs the model on files");
+  const auto weights = app.add_flag("--weights-file", o->compile.weights_file,
+                                    "The weights in NAME.weights, which is mapped when a model is created");
+  app.add_flag("--embed-weights", "The weights in the library, which is so unless told otherwise")->excludes(weights);
+  app.add_option("--dynamic", o->dynamic,
+                 "A batch of any size at run time, NAME_run_batch: the first dimension of all inputs, or those that "
+                 "the model names so");
+  app.add_option("--chunk", o->chunk, "With --dynamic: how many samples kernels are made for, beside one")
+      ->check(CLI::Range(2, 4096));
   app.add_option("--jobs", o->compile.jobs, "Processes that compile at the same time; by default, one a core")
       ->check(CLI::Range(1, 1024));
   app.add_flag("--json", o->json, "One line of JSON");

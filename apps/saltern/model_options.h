@@ -11,11 +11,15 @@ namespace saltern {
 
 struct ModelOptions {
   std::string path;
-  std::vector<std::string> shapes;  // NAME=1,3,224,224
+  std::vector<std::string> shapes;     // NAME=1,3,224,224
+  std::vector<std::string> constants;  // NAME=1,2 or NAME=FILE.pb
 
   void add_to(CLI::App &app);
   // Throws BadInput, or Unsupported.
   Graph graph() const;
+  // With so many samples in every input: in the dimension that the model calls `batch`, or the first one where none is
+  // called so.
+  Graph graph(const std::string &batch, int64_t samples) const;
 };
 
 // By the file's name: whether it is ONNX.

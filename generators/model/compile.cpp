@@ -6,10 +6,13 @@
 #include <thread>
 
 #include "generators/model/driver.h"
+#include "generators/model/driver_weights.h"
 #include "generators/model/kernel_cache.h"
 #include "generators/model/kernel_jobs.h"
+#include "generators/model/kernel_memory.h"
 #include "generators/model/lower.h"
 #include "generators/model/passes/passes.h"
+#include "generators/model/samples.h"
 #include "generators/model/toolchain.h"
 #include "runtime/file.h"
 
@@ -60,8 +63,9 @@ std::vector<std::string> objects_in(const std::string &folder) {
   return names;
 }
 
-void compile_objects(const Lowered &model, const std::vector<CpuTarget> &targets, const CompileOptions &options,
-                     const std::string &folder) {
+// Returns what the kernels take from the heap.
+KernelMemory compile_objects(const Lowered &model, const std::vector<CpuTarget> &targets, const CompileOptions &options,
+                             const std::string &folder) {
   const TemporaryFolder forgotten;
   const KernelCache cache(options.cache.empty() ? forgotten.path() : options.cache);
   std::vector<std::function<void()>> jobs;
@@ -71,6 +75,10 @@ void compile_objects(const Lowered &model, const std::vector<CpuTarget> &targets
         [&, k] { cache.provide(model.kernels[k], targets, options.name + "_kernel_" + std::to_string(k), folder); });
   const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   run_in_processes(jobs, options.jobs > 0 ? options.jobs : cores, options.progress);
+  KernelMemory memory;
+  for (size_t k = 0; k < model.kernels.size(); ++k)
+    memory = most(memory, read_kernel_memory(folder + "/" + options.name + "_kernel_" + std::to_string(k) + ".memory"));
+  return memory;
 }
 
 }  // namespace
@@ -80,29 +88,38 @@ void check(const CompileOptions &options) {
   chosen_targets(options.targets);
 }
 
-CompiledModel compile_model(const Graph &graph, const CompileOptions &options) {
-  check(options);
+namespace {
+
+CompiledModel compile_variants(const std::vector<Graph> &variants, int64_t samples, const CompileOptions &options) {
   const std::vector<CpuTarget> targets = chosen_targets(options.targets);
-  validate(graph);
-  const Graph prepared = prepared_for_inference(graph);
-  const Lowered model = lower(prepared);
-  const Plan &plan = model.plan;
+  Lowered model = lower(variants);
+  Plan &plan = model.plan;
+  plan.samples = samples;
 
   std::error_code error;
   fs::create_directories(options.folder, error);
   if (error) fail("cannot make the folder ", options.folder, ": ", error.message());
 
   const TemporaryFolder work;
-  const std::string name = options.name, library = "lib" + name + ".a", header = name + ".h";
-  write_file(work.file(header), header_text(plan, name));
-  write_file(work.file(name + "_driver.c"),
-             driver_text(plan, name, {targets.back().name, feature_words(targets.back())}));
-  write_file(work.file("weights.bin"), plan.weights.data(), plan.weights.size());
-  write_file(work.file(name + "_weights.s"), weights_text(name, "weights.bin"));
+  const std::string name = options.name, library = "lib" + name + ".a", header = name + ".h",
+                    driver = name + "_driver.c", main = name + "_main.c", weights = name + ".weights";
+  const bool weights_inside = !options.weights_file;
   // The tool chain first: where it is missing, that is said before anything takes long.
-  run_program({c_compiler(), "-std=gnu99", "-O2", "-fPIC", "-Wall", "-Wextra", "-c", name + "_driver.c"}, work.path());
-  run_program({c_compiler(), "-c", name + "_weights.s"}, work.path());
-  compile_objects(model, targets, options, work.path());
+  run_program({c_compiler(), "--version"}, work.path());
+  if (weights_inside) {
+    write_file(work.file("weights.bin"), plan.weights.data(), plan.weights.size());
+    write_file(work.file(name + "_weights.s"), weights_text(name, "weights.bin"));
+    run_program({c_compiler(), "-c", name + "_weights.s"}, work.path());
+  } else {
+    std::vector<uint8_t> file = weights_file_head(plan.weights);
+    file.insert(file.end(), plan.weights.begin(), plan.weights.end());
+    write_file(work.file(weights), file.data(), file.size());
+  }
+  const KernelMemory memory = compile_objects(model, targets, options, work.path());
+  write_file(work.file(header), header_text(plan, name, weights_inside));
+  write_file(work.file(driver),
+             driver_text(plan, name, weights_inside, {targets.back().name, feature_words(targets.back())}, memory));
+  run_program({c_compiler(), "-std=gnu99", "-O2", "-fPIC", "-Wall", "-Wextra", "-c", driver}, work.path());
 
   std::vector<std::string> archive = {archiver(), "rcsD", library};
   for (const std::string &object : objects_in(work.path())) archive.push_back(object);
@@ -110,20 +127,46 @@ CompiledModel compile_model(const Graph &graph, const CompileOptions &options) {
 
   CompiledModel made;
   made.weights_bytes = static_cast<int64_t>(plan.weights.size());
-  made.code_bytes = static_cast<int64_t>(fs::file_size(work.file(library))) - made.weights_bytes;
+  made.code_bytes = static_cast<int64_t>(fs::file_size(work.file(library))) - (weights_inside ? made.weights_bytes : 0);
   made.workspace_bytes = plan.workspace_bytes;
-  made.steps = static_cast<int>(plan.steps.size());
+  made.kernel_memory = memory;
+  for (const Variant &v : plan.variants) made.steps += static_cast<int>(v.steps.size());
   made.kernels = plan.kernels;
+  for (const CpuTarget &t : targets) made.targets.push_back(t.name);
+  if (!weights_inside) made.weights_file = put(work.file(weights), options.folder, weights);
   made.library = put(work.file(library), options.folder, library);
   if (options.shared) {
     const std::string so = "lib" + name + ".so";
     run_program({c_compiler(), "-shared", "-o", so, "-Wl,-Bsymbolic", "-Wl,--whole-archive", library,
-                 "-Wl,--no-whole-archive", "-lm", "-lpthread", "-ldl"},
+                 "-Wl,--no-whole-archive", "-lm", "-lpthread"},
                 work.path());
     made.shared_library = put(work.file(so), options.folder, so);
   }
+  if (options.main) {
+    write_file(work.file(main), main_text(plan, name, weights_inside));
+    made.main = put(work.file(main), options.folder, main);
+  }
+  made.driver = put(work.file(driver), options.folder, driver);
   made.header = put(work.file(header), options.folder, header);
   return made;
+}
+
+Graph prepared(const Graph &graph) {
+  validate(graph);
+  return prepared_for_inference(graph);
+}
+
+}  // namespace
+
+CompiledModel compile_model(const Graph &graph, const CompileOptions &options) {
+  check(options);
+  return compile_variants({prepared(graph)}, 0, options);
+}
+
+CompiledModel compile_batched_model(const Graph &many, const Graph &one, const CompileOptions &options) {
+  check(options);
+  const int64_t samples = check_samples_are_independent(many, one);
+  return compile_variants({prepared(many), prepared(one)}, samples, options);
 }
 
 }  // namespace saltern::generators

@@ -1,7 +1,7 @@
 #pragma once
 // The model compiler: a graph becomes a static library and a C99 header,
 //
-//   cc main.c FOLDER/libNAME.a -lm -lpthread -ldl
+//   cc main.c FOLDER/libNAME.a -lm -lpthread
 //
 // with nothing of Saltern, Halide or LLVM beside them. The same graph and options give the same bytes. Nothing here
 // needs the Halide compiler's headers; all errors are saltern::Error.
@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "generators/model/plan.h"
 #include "runtime/graph/graph.h"
 
 namespace saltern::generators {
@@ -21,14 +22,19 @@ struct CompileOptions {
   std::vector<std::string> targets;  // names of CPU targets, or none for all; the CPU is asked at run time
   std::string cache;                 // a folder that keeps compiled kernels; empty: none is kept
   bool shared = false;               // libNAME.so beside the static library
+  bool weights_file = false;         // the weights in NAME.weights instead of in the library
+  bool main = false;                 // NAME_main.c, a program that runs the model on files
   int jobs = 0;                      // processes that compile at the same time; 0: as many as there are cores
   std::function<void(int done, int all)> progress;
 };
 
 struct CompiledModel {
-  std::string header, library, shared_library;  // paths; the last is empty unless asked for
-  int64_t code_bytes, weights_bytes, workspace_bytes;
-  int steps, kernels;
+  // Paths; the last three are empty unless asked for.
+  std::string header, driver, library, shared_library, weights_file, main;
+  std::vector<std::string> targets;
+  int64_t code_bytes = 0, weights_bytes = 0, workspace_bytes = 0;
+  KernelMemory kernel_memory;
+  int steps = 0, kernels = 0;
 };
 
 // Throws unless the name can name a model and all targets are known: what compile_model asks first.
@@ -43,5 +49,8 @@ std::string model_folder(const Graph &graph, const std::string &cache);
 std::string best_target_here();
 
 CompiledModel compile_model(const Graph &graph, const CompileOptions &options);
+// A model whose batch is known at run time: the same model for many samples at once, and for one. Throws an Unsupported
+// that names the node where samples cannot be shown to be independent (samples.h).
+CompiledModel compile_batched_model(const Graph &many, const Graph &one, const CompileOptions &options);
 
 }  // namespace saltern::generators

@@ -1,81 +1,22 @@
 #pragma once
-// The C text of a compiled model, as driver.cpp fills it in: @ stands for the model's name, $WORDS for numbers and
-// tables of the plan.
+// The C text of a compiled model's driver, as driver.cpp fills it in: @ stands for the model's name, $WORDS for numbers
+// and tables of the plan. Its order is: head, tables, model, memory (driver_memory.h), threads (driver_threads.h), body,
+// creation (driver_weights.h).
 
 namespace saltern::generators {
 
-// NAME.h
-inline constexpr const char *header_template =
-    R"(/* A neural network compiled by Saltern: call @_create, then @_run, then @_destroy.
-   One model handle serves one thread at a time; make a handle for each thread that runs. */
-#ifndef @_MODEL_H
-#define @_MODEL_H
-
-#include <stddef.h>
-#include <stdint.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-#define @_ABI_VERSION $ABI
-#define @_INPUTS $INPUTS
-#define @_OUTPUTS $OUTPUTS
-
-typedef struct @_model @_model;
-
-typedef struct @_tensor {
-  const char *name;
-  const char *type; /* f32, i32, ... */
-  int rank;
-  const int64_t *shape; /* N, C, H, W for images; elements are row-major, the last dimension innermost */
-  size_t elements, bytes;
-} @_tensor;
-
-/* All members may be zero. */
-typedef struct @_options {
-  void *(*allocate)(void *context, size_t bytes, size_t alignment);
-  void (*release)(void *context, void *memory);
-  /* Calls task(closure, i) once for every i in [0, count), on any threads, and returns when all are done: zero, or
-     what a failing task returned. */
-  int (*parallel_for)(void *context, int (*task)(void *closure, int i), void *closure, int count);
-  void *context;
-  /* 0 and 1: the caller's thread only. More: so many, the caller's among them, the others the handle's own from
-     @_create to @_destroy. Results are the same bits. Not used where there is a parallel_for. */
-  int threads;
-} @_options;
-
-/* The version that the library was built with; compare with @_ABI_VERSION. */
-int @_abi_version(void);
-/* Inputs and outputs in the order that @_run takes them; a null pointer where there is no such number. */
-const @_tensor *@_input(int number);
-const @_tensor *@_output(int number);
-size_t @_workspace_bytes(void);
-size_t @_weights_bytes(void);
-
-/* A null pointer where memory is short. `options` may be null. */
-@_model *@_create(const @_options *options);
-/* Zero, or an error whose text @_error gives: a null pointer among the inputs or outputs, memory that is short, or a
-   CPU that lacks what the library was compiled for. */
-int @_run(@_model *model, const void *const *inputs, void *const *outputs);
-/* What the last @_run failed with; an empty text if it did not. */
-const char *@_error(const @_model *model);
-void @_destroy(@_model *model);
-
-#ifdef __cplusplus
-}
-#endif
-#endif
-)";
-
-inline constexpr const char *driver_head = R"(#define _POSIX_C_SOURCE 200112L
+inline constexpr const char *driver_head = R"(#define _POSIX_C_SOURCE 200809L
 #include "@.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 /* Halide's calling convention for kernels. */
 typedef struct dimension { int32_t min, extent, stride; uint32_t flags; } dimension;
@@ -92,21 +33,28 @@ typedef struct buffer {
 typedef int (*halide_task)(void *user_context, int number, uint8_t *closure);
 typedef int (*halide_par_for)(void *user_context, halide_task task, int first, int count, uint8_t *closure);
 typedef void (*halide_handler)(void *user_context, const char *message);
+typedef void *(*halide_allocate)(void *user_context, size_t bytes);
+typedef void (*halide_release)(void *user_context, void *memory);
 halide_par_for halide_set_custom_do_par_for(halide_par_for);
 halide_handler halide_set_error_handler(halide_handler);
+halide_allocate halide_set_custom_malloc(halide_allocate);
+halide_release halide_set_custom_free(halide_release);
+void *halide_default_malloc(void *user_context, size_t bytes);
+void halide_default_free(void *user_context, void *memory);
 int halide_default_do_par_for(void *, halide_task, int, int, uint8_t *);
 int halide_can_use_target_features(int words, const uint64_t *features);
 
 struct use { int region; int64_t offset; uint8_t code, bits; int rank; int32_t extents[8]; };
 struct step { int (*kernel)(void **); const char *origin; int first_use, uses; };
-struct edge { int64_t offset; int outer, channels, pixels, element; };
-
-extern const uint8_t @_weights[];
+struct edge { int region; int64_t offset; int outer, channels, pixels, element; };
+struct variant { const struct step *steps; int step_count; const struct edge *inputs, *outputs; };
 )";
 
 inline constexpr const char *driver_model = R"(
-enum { workspace_bytes = $WORKSPACE, weights_bytes = $WEIGHTS, step_count = $STEPS, most_uses = $USES, alignment = 64,
-       most_threads = 256, spin_nanoseconds = 2000000 };
+enum { most_uses = $USES, alignment = 64, most_threads = 256, spin_nanoseconds = 2000000 };
+static const size_t workspace_bytes = $WORKSPACE, weights_bytes = $WEIGHTS;
+/* What kernels take while they run: on the thread that calls them, and on one that runs tasks of their loops. */
+static const size_t caller_bytes = $CALLER, task_bytes = $TASK;
 
 /* The least CPU that the kernels were compiled for, as Halide numbers what a CPU can have. */
 static const char least_cpu[] = "$CPU";
@@ -115,6 +63,11 @@ static const uint64_t cpu_features[] = {$FEATURES};
 struct @_model {
   @_options options;
   uint8_t *workspace;
+  const uint8_t *weights;
+  void *mapped; /* the weights' file, or null */
+  size_t mapped_bytes;
+  struct piece *pieces; /* of memory, for kernels */
+  int piece_count;
   char error[600];
   int cpu_can; /* run the kernels */
   /* Threads of its own: generation counts what they were handed, under the mutex. */
@@ -139,18 +92,7 @@ struct loop {
   int first, count, next, unfinished, result;
 };
 
-static int run_task(void *closure, int i) {
-  const struct loop *l = (const struct loop *)closure;
-  @_model *outer = current;
-  current = l->model;
-  const int result = l->task(l->user_context, l->first + i, l->closure);
-  current = outer;
-  return result;
-}
-
 )";
-
-// After these come the threads: driver_threads.h.
 
 inline constexpr const char *driver_body = R"(
 static int par_for(void *user_context, halide_task task, int first, int count, uint8_t *closure) {
@@ -171,8 +113,8 @@ static void remember(void *user_context, const char *message) {
 }
 
 static void install(void) {
-  static int installed;
-  if (__atomic_exchange_n(&installed, 1, __ATOMIC_ACQ_REL)) return;
+  other_allocate = halide_set_custom_malloc(take_memory);
+  other_release = halide_set_custom_free(give_memory_back);
   other_par_for = halide_set_custom_do_par_for(par_for);
   other_handler = halide_set_error_handler(remember);
 }
@@ -207,22 +149,46 @@ size_t @_workspace_bytes(void) { return workspace_bytes; }
 size_t @_weights_bytes(void) { return weights_bytes; }
 const char *@_error(const @_model *model) { return model ? model->error : "there is no model"; }
 
-@_model *@_create(const @_options *options) {
+static int named(const @_tensor *all, int count, const char *name) {
+  for (int i = 0; name && i < count; ++i)
+    if (!strcmp(all[i].name, name)) return i;
+  return -1;
+}
+int @_input_number(const char *name) { return named(input_facts, @_INPUTS, name); }
+int @_output_number(const char *name) { return named(output_facts, @_OUTPUTS, name); }
+
+static size_t aligned(size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+
+/* A handle is one piece of memory: the model, its pieces' heads, the workspace, the pieces. */
+static int piece_count(const @_options *o) {
+  return o->threads < 1 ? 1 : o->threads < most_threads ? o->threads : most_threads;
+}
+static size_t head_bytes(int pieces) { return aligned(sizeof(@_model)) + aligned((size_t)pieces * sizeof(struct piece)); }
+size_t @_memory_bytes(const @_options *options) {
+  const int pieces = options ? piece_count(options) : 1;
+  return head_bytes(pieces) + workspace_bytes + caller_bytes + (size_t)(pieces - 1) * task_bytes;
+}
+
+static @_model *create(const @_options *options, const uint8_t *weights) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
   @_options o = {0};
   if (options) o = *options;
   if (!o.allocate || !o.release) {
     o.allocate = default_allocate;
     o.release = default_release;
   }
-  /* The handle stands before the workspace, in one piece of memory. */
-  const size_t head = (sizeof(@_model) + alignment - 1) / alignment * alignment;
-  uint8_t *memory = (uint8_t *)o.allocate(o.context, head + workspace_bytes, alignment);
+  const int pieces = piece_count(&o);
+  uint8_t *memory = (uint8_t *)o.allocate(o.context, @_memory_bytes(&o), alignment);
   if (!memory) return NULL;
-  @_model *model = (@_model *)memory;
-  memset(model, 0, sizeof *model);
+  memset(memory, 0, head_bytes(pieces));
+  @_model *model = (@_model *)(void *)memory;
   model->options = o;
-  model->workspace = memory + head;
-  install();
+  model->weights = weights;
+  model->pieces = (struct piece *)(void *)(memory + aligned(sizeof *model));
+  model->piece_count = pieces;
+  model->workspace = memory + head_bytes(pieces);
+  cut_pieces(model, model->workspace + workspace_bytes);
+  pthread_once(&once, install);
   model->cpu_can = halide_can_use_target_features(sizeof cpu_features / sizeof cpu_features[0], cpu_features);
   if (o.threads > 1 && !o.parallel_for) start_threads(model);
   return model;
@@ -231,7 +197,13 @@ const char *@_error(const @_model *model) { return model ? model->error : "there
 void @_destroy(@_model *model) {
   if (!model) return;
   if (model->options.threads > 1 && !model->options.parallel_for) end_threads(model);
+  if (model->mapped) munmap(model->mapped, model->mapped_bytes);
   model->options.release(model->options.context, model);
+}
+
+/* Nothing is written through it where it is among the weights. */
+static uint8_t *place(const @_model *model, int region, int64_t offset) {
+  return (region ? (uint8_t *)(uintptr_t)model->weights : model->workspace) + offset;
 }
 
 static int run_step(@_model *model, const struct step *s) {
@@ -247,8 +219,7 @@ static int run_step(@_model *model, const struct step *s) {
       dimensions[i][d] = dense;
       stride *= u->extents[d];
     }
-    /* Kernels only read the weights. */
-    buffers[i].host = (u->region ? (uint8_t *)(uintptr_t)@_weights : model->workspace) + u->offset;
+    buffers[i].host = place(model, u->region, u->offset);
     buffers[i].type.code = u->code;
     buffers[i].type.bits = u->bits;
     buffers[i].type.lanes = 1;
@@ -259,40 +230,64 @@ static int run_step(@_model *model, const struct step *s) {
   return s->kernel(arguments);
 }
 
-int @_run(@_model *model, const void *const *inputs, void *const *outputs) {
-  if (!model) return -1;
+/* A null pointer, or a CPU that cannot: nothing runs then. */
+static int ready(@_model *model, const void *const *inputs, void *const *outputs) {
+  if (!model) return 0;
   model->error[0] = 0;
-  if (!model->cpu_can) {
+  if (!model->cpu_can)
     snprintf(model->error, sizeof model->error, "this CPU cannot run the model, which was compiled for %s or better", least_cpu);
-    return -1;
-  }
-  for (int i = 0; i < @_INPUTS; ++i) {
-    const struct edge *e = &input_edges[i];
-    if (!inputs || !inputs[i]) {
+  for (int i = 0; i < @_INPUTS; ++i)
+    if (!inputs || !inputs[i])
       snprintf(model->error, sizeof model->error, "the input '%s' is a null pointer", input_facts[i].name);
-      return -1;
-    }
-    transpose(model->workspace + e->offset, (const uint8_t *)inputs[i], e->outer, e->channels, e->pixels, (size_t)e->element);
+  for (int i = 0; i < @_OUTPUTS; ++i)
+    if (!outputs || !outputs[i])
+      snprintf(model->error, sizeof model->error, "the output '%s' is a null pointer", output_facts[i].name);
+  return !model->error[0];
+}
+
+/* `first` is the sample that inputs and outputs begin with. */
+static int run_variant(@_model *model, const struct variant *v, size_t first, const void *const *inputs,
+                       void *const *outputs) {
+  for (int i = 0; i < @_INPUTS; ++i) {
+    const struct edge *e = &v->inputs[i];
+    transpose(model->workspace + e->offset, (const uint8_t *)inputs[i] + first * input_facts[i].bytes, e->outer,
+              e->channels, e->pixels, (size_t)e->element);
   }
   @_model *outer = current;
+  struct piece *outer_piece = piece;
   current = model;
+  piece = &model->pieces[0];
   int result = 0;
-  for (int i = 0; i < step_count && !result; ++i) {
-    result = run_step(model, &steps[i]);
+  for (int i = 0; i < v->step_count && !result; ++i) {
+    result = run_step(model, &v->steps[i]);
     if (result && !model->error[0])
-      snprintf(model->error, sizeof model->error, "the node '%s' failed with code %d", steps[i].origin, result);
+      snprintf(model->error, sizeof model->error, "the node '%s' failed with code %d", v->steps[i].origin, result);
   }
   current = outer;
+  piece = outer_piece;
   if (result) return result;
   for (int i = 0; i < @_OUTPUTS; ++i) {
-    const struct edge *e = &output_edges[i];
-    if (!outputs || !outputs[i]) {
-      snprintf(model->error, sizeof model->error, "the output '%s' is a null pointer", output_facts[i].name);
-      return -1;
-    }
-    transpose((uint8_t *)outputs[i], model->workspace + e->offset, e->outer, e->pixels, e->channels, (size_t)e->element);
+    const struct edge *e = &v->outputs[i];
+    transpose((uint8_t *)outputs[i] + first * output_facts[i].bytes, place(model, e->region, e->offset), e->outer,
+              e->pixels, e->channels, (size_t)e->element);
   }
   return 0;
+}
+
+int @_run(@_model *model, const void *const *inputs, void *const *outputs) {
+  if (!ready(model, inputs, outputs)) return -1;
+  return run_variant(model, &variants[sizeof variants / sizeof variants[0] - 1], 0, inputs, outputs);
+}
+)";
+
+inline constexpr const char *driver_run_batch = R"(
+int @_run_batch(@_model *model, size_t count, const void *const *inputs, void *const *outputs) {
+  size_t done = 0;
+  int result = 0;
+  if (!ready(model, inputs, outputs)) return -1;
+  for (; !result && count - done >= $SAMPLES; done += $SAMPLES) result = run_variant(model, &variants[0], done, inputs, outputs);
+  for (; !result && done < count; ++done) result = run_variant(model, &variants[1], done, inputs, outputs);
+  return result;
 }
 )";
 

@@ -9,6 +9,20 @@
 namespace saltern::generators {
 
 inline constexpr const char *driver_threads = R"(
+/* A thread that does not run this model yet takes a piece of its memory first. */
+static int run_task(void *closure, int i) {
+  const struct loop *l = (const struct loop *)closure;
+  @_model *outer = current;
+  struct piece *outer_piece = piece;
+  if (outer != l->model) piece = claim_piece(l->model);
+  current = l->model;
+  const int result = l->task(l->user_context, l->first + i, l->closure);
+  if (outer != l->model) leave_piece(piece);
+  piece = outer_piece;
+  current = outer;
+  return result;
+}
+
 static void relax(void) {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -35,6 +49,8 @@ static void *serve(void *argument) {
   @_model *m = (@_model *)argument;
   int seen = 0;
   inside_loop = 1;
+  current = m;
+  piece = claim_piece(m);
   for (;;) {
     const int64_t until = nanoseconds() + spin_nanoseconds;
     while (get(&m->generation) == seen && nanoseconds() < until) relax();

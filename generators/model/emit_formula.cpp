@@ -67,7 +67,7 @@ EmittedKernel emit_formula(const Graph &graph, const Group &group) {
         for (int a : r.axes) nested |= a < 0;
         stages.push_back({r.func, along, nested});
       }
-      schedules::formula(out, stages, m);
+      schedules::formula(out, stages, memory_extents(result)[0], m);
     });
     b.finish(nullptr);
     return b;

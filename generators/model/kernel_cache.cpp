@@ -47,7 +47,8 @@ void write_text(const fs::path &path, const std::string &text) {
 
 }  // namespace
 
-KernelCache::KernelCache(std::string folder) : folder_(std::move(folder)) {
+// Programs of the tool chain run in other folders.
+KernelCache::KernelCache(const std::string &folder) : folder_(fs::absolute(folder).string()) {
   std::error_code error;
   fs::create_directories(folder_, error);
   if (error) fail("cannot make the folder ", folder_, ": ", error.message());
@@ -110,6 +111,7 @@ void KernelCache::provide(const EmittedKernel &kernel, const std::vector<CpuTarg
     command.push_back(to + "/" + symbol + file.substr(std::string(cached_symbol).size()));
     run_program(command, to);
   }
+  fs::copy_file(place + "/" + cached_symbol + ".memory", to + "/" + symbol + ".memory");
 }
 
 void KernelCache::provide_halide_runtime(const std::string &object) const {

@@ -16,9 +16,9 @@ namespace saltern::generators {
 class KernelCache {
  public:
   // Makes the folder if need be.
-  explicit KernelCache(std::string folder);
+  explicit KernelCache(const std::string &folder);
 
-  // Puts the kernel's objects into `to` as SYMBOL*.o, compiling it first if it is not here.
+  // Puts the kernel's objects into `to` as SYMBOL*.o, and SYMBOL.memory, compiling it first if it is not here.
   void provide(const EmittedKernel &kernel, const std::vector<CpuTarget> &targets, const std::string &symbol,
                const std::string &to) const;
   // The same for Halide's run-time support.

@@ -1,11 +1,14 @@
 #include "generators/model/kernel_jobs.h"
 
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <map>
+
+#include "generators/model/kernel_memory.h"
 
 namespace saltern::generators {
 
@@ -50,6 +53,25 @@ std::string read_all(int descriptor) {
 
 }  // namespace
 
+namespace {
+
+// The running child that ends next: its pipe is closed then. Only our own children are waited for: the program may have
+// others.
+pid_t next_to_end(const std::map<pid_t, Child> &running) {
+  std::vector<pollfd> pipes;
+  for (const auto &[child, c] : running) pipes.push_back({c.errors, POLLIN, 0});
+  while (poll(pipes.data(), pipes.size(), -1) < 0 && errno == EINTR) {
+  }
+  auto child = running.begin();
+  for (const pollfd &p : pipes) {
+    if (p.revents != 0) break;
+    ++child;
+  }
+  return child == running.end() ? running.begin()->first : child->first;
+}
+
+}  // namespace
+
 void run_in_processes(const std::vector<std::function<void()>> &jobs, int at_once,
                       const std::function<void(int done, int all)> &progress) {
   std::map<pid_t, Child> running;
@@ -75,13 +97,13 @@ void run_in_processes(const std::vector<std::function<void()>> &jobs, int at_onc
       continue;
     }
     if (running.empty()) break;
-    // Only our own children are waited for: the program may have others.
-    const pid_t child = running.begin()->first;
+    const pid_t child = next_to_end(running);
+    const int errors = running[child].errors;
     int status = 0;
-    const std::string message = read_all(running.begin()->second.errors);
+    const std::string message = read_all(errors);
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
-    close(running.begin()->second.errors);
+    close(errors);
     running.erase(child);
     if (!(WIFEXITED(status) && WEXITSTATUS(status) == 0) && failure.empty()) {
       failure = !message.empty() ? message : "a compiling process ended with status " + std::to_string(status);
@@ -99,10 +121,13 @@ void compile_kernel(const EmittedKernel &kernel, const std::string &symbol, cons
     halide_targets.emplace_back(t.halide + "-no_runtime-no_bounds_query" + (kernel.can_fail ? "" : "-no_asserts"));
     suffixes.push_back(t.name);
   }
+  KernelMemory memory;
   const auto module = [&](const std::string &name, const Halide::Target &target) {
     try {
       const Build b = kernel.build(target);
-      return b.pipeline().compile_to_module(b.arguments(), name, target);
+      const Halide::Module m = b.pipeline().compile_to_module(b.arguments(), name, target);
+      memory = most(memory, kernel_memory(m));
+      return m;
     } catch (const Halide::Error &e) {
       fail("the kernel '", kernel.key, "' for ", target.to_string(), ": ", e.what());
     } catch (const std::exception &e) {
@@ -111,6 +136,7 @@ void compile_kernel(const EmittedKernel &kernel, const std::string &symbol, cons
   };
   Halide::compile_multitarget(symbol, {{Halide::OutputFileType::object, folder + "/" + symbol + ".o"}}, halide_targets,
                               suffixes, module);
+  write_kernel_memory(memory, folder + "/" + symbol + ".memory");
 }
 
 std::vector<uint64_t> feature_words(const CpuTarget &target) {

@@ -16,6 +16,7 @@ void run_in_processes(const std::vector<std::function<void()>> &jobs, int at_onc
                       const std::function<void(int done, int all)> &progress);
 
 // FOLDER/SYMBOL*.o: the kernel for every target (best first, named), and the choice between them by CPU feature.
+// FOLDER/SYMBOL.memory: what it takes from the heap (kernel_memory.h).
 void compile_kernel(const EmittedKernel &kernel, const std::string &symbol, const std::vector<CpuTarget> &targets,
                     const std::string &folder);
 void compile_halide_runtime(const std::string &object);

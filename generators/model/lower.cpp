@@ -1,10 +1,10 @@
 #include "generators/model/lower.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 
 #include "generators/model/memory_plan.h"
+#include "runtime/hash.h"
 
 namespace saltern::generators {
 
@@ -12,20 +12,33 @@ namespace {
 
 constexpr int64_t alignment = 64;
 
-// The weights of a model, one after the other, each aligned.
+// The weights of a model, one after the other, each aligned; equal ones are there once.
 class Weights {
  public:
   int64_t add(const Tensor &constant) {
-    while (bytes_.size() % alignment != 0) bytes_.push_back(0);
-    const auto offset = static_cast<int64_t>(bytes_.size());
     const auto *from = static_cast<const uint8_t *>(constant.raw());
-    bytes_.insert(bytes_.end(), from, from + constant.bytes());
+    const size_t bytes = constant.bytes();
+    const std::string hash = content_hash({static_cast<const char *>(constant.raw()), bytes});
+    const auto [first, last] = known_.equal_range(hash);
+    for (auto same = first; same != last; ++same) {
+      const auto at = bytes_.begin() + static_cast<std::ptrdiff_t>(same->second.offset);
+      if (same->second.bytes == bytes && std::equal(from, from + bytes, at)) return same->second.offset;
+    }
+    bytes_.resize((bytes_.size() + alignment - 1) / alignment * alignment);
+    const auto offset = static_cast<int64_t>(bytes_.size());
+    bytes_.insert(bytes_.end(), from, from + bytes);
+    known_.insert({hash, {offset, bytes}});
     return offset;
   }
   std::vector<uint8_t> take() { return std::move(bytes_); }
 
  private:
+  struct Place {
+    int64_t offset;
+    size_t bytes;
+  };
   std::vector<uint8_t> bytes_;
+  std::multimap<std::string, Place> known_;
 };
 
 // The lives of all values in the workspace, by name.
@@ -70,11 +83,31 @@ std::string scratch_name(size_t step, size_t argument) {
   return "scratch\n" + std::to_string(step) + " " + std::to_string(argument);  // no value is called so
 }
 
-}  // namespace
+// One way through the model; kernels and weights are shared by all.
+class Lowering {
+ public:
+  Variant add(const Graph &graph);
+  Lowered finish() {
+    result_.plan.kernels = static_cast<int>(result_.kernels.size());
+    result_.plan.weights = weights_.take();
+    return std::move(result_);
+  }
+  Lowered &result() { return result_; }
 
-Lowered lower(const Graph &graph) {
-  Lowered result;
-  Plan &plan = result.plan;
+ private:
+  int number_of(const EmittedKernel &kernel) {
+    const auto [it, is_new] = numbers_.emplace(kernel.key, static_cast<int>(numbers_.size()));
+    if (is_new) result_.kernels.push_back(kernel);
+    return it->second;
+  }
+
+  Lowered result_;
+  Weights weights_;
+  std::map<std::string, int> numbers_;  // of kernels, by key
+};
+
+Variant Lowering::add(const Graph &graph) {
+  Variant variant;
   const std::map<std::string, std::string> aliases = find_aliases(graph);
   const auto home = [&](const std::string &value) {
     auto it = aliases.find(value);
@@ -82,16 +115,12 @@ Lowered lower(const Graph &graph) {
   };
 
   std::vector<EmittedKernel> calls;
-  std::map<std::string, int> numbers;  // of kernels, by key
   for (const Group &group : group_nodes(graph)) {
     if (is_alias(graph, group.anchor())) continue;
     if (elements(graph.value(group.output()).shape) == 0) continue;  // nothing to compute
     calls.push_back(emit(graph, group));
-    const auto [it, is_new] = numbers.emplace(calls.back().key, static_cast<int>(numbers.size()));
-    if (is_new) result.kernels.push_back(calls.back());
-    plan.steps.push_back({it->second, group.output(), {}});
+    variant.steps.push_back({number_of(calls.back()), group.output(), {}});
   }
-  plan.kernels = static_cast<int>(numbers.size());
 
   Lives lives;
   const int before = -1, after = static_cast<int>(calls.size());
@@ -106,33 +135,49 @@ Lowered lower(const Graph &graph) {
       if (use.constant.defined()) continue;
       lives.touch(use.value.empty() ? scratch_name(s, a) : home(use.value), bytes_of(use), static_cast<int>(s));
     }
-  for (const std::string &o : graph.outputs) {
-    if (graph.value(o).constant.defined()) fail("the output '", o, "' is a constant");
-    lives.touch(home(o), bytes(o), after);
-  }
+  for (const std::string &o : graph.outputs)
+    if (!graph.value(o).constant.defined()) lives.touch(home(o), bytes(o), after);
   lives.plan();
-  plan.workspace_bytes = lives.bytes();
+  result_.plan.workspace_bytes = std::max(result_.plan.workspace_bytes, lives.bytes());
 
-  Weights weights;
   for (size_t s = 0; s < calls.size(); ++s)
     for (size_t a = 0; a < calls[s].arguments.size(); ++a) {
       const EmittedArgument &use = calls[s].arguments[a];
       const bool constant = use.constant.defined();
-      const int64_t offset = constant            ? weights.add(use.constant)
+      const int64_t offset = constant            ? weights_.add(use.constant)
                              : use.value.empty() ? lives.offset(scratch_name(s, a))
                                                  : lives.offset(home(use.value));
-      plan.steps[s].buffers.push_back({constant ? Region::weights : Region::workspace, offset, use.type, use.extents});
+      variant.steps[s].buffers.push_back(
+          {constant ? Region::weights : Region::workspace, offset, use.type, use.extents});
     }
-  plan.weights = weights.take();
 
   const auto edge = [&](const std::string &name) {
     const Graph::Value &v = graph.value(name);
-    return Edge{name, v.type, v.shape, is_channels_last(v) ? Layout::channels_last : Layout::row_major,
+    if (v.constant.defined())
+      return Edge{name,
+                  v.type,
+                  v.shape,
+                  Layout::row_major,
+                  Region::weights,
+                  weights_.add(v.constant.in_layout(Layout::row_major))};
+    return Edge{name,
+                v.type,
+                v.shape,
+                is_channels_last(v) ? Layout::channels_last : Layout::row_major,
+                Region::workspace,
                 lives.offset(home(name))};
   };
-  for (const std::string &i : graph.inputs) plan.inputs.push_back(edge(i));
-  for (const std::string &o : graph.outputs) plan.outputs.push_back(edge(o));
-  return result;
+  for (const std::string &i : graph.inputs) variant.inputs.push_back(edge(i));
+  for (const std::string &o : graph.outputs) variant.outputs.push_back(edge(o));
+  return variant;
+}
+
+}  // namespace
+
+Lowered lower(const std::vector<Graph> &variants) {
+  Lowering lowering;
+  for (const Graph &graph : variants) lowering.result().plan.variants.push_back(lowering.add(graph));
+  return lowering.finish();
 }
 
 }  // namespace saltern::generators

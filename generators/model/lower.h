@@ -11,6 +11,7 @@ struct Lowered {
   std::vector<EmittedKernel> kernels;  // numbered as the plan's steps say
 };
 
-Lowered lower(const Graph &graph);
+// The variants of a model (plan.h), which must live as long as the kernels are built. They share kernels and weights.
+Lowered lower(const std::vector<Graph> &variants);
 
 }  // namespace saltern::generators

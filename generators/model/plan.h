@@ -26,21 +26,36 @@ struct Step {
   std::vector<BufferUse> buffers;
 };
 
-// An input or output of the model: row-major N, C, H, W outside, in the workspace as its layout says.
+// An input or output of the model: row-major N, C, H, W outside, in its region as its layout says.
 struct Edge {
   std::string name;
   Type type;
   Shape shape;
   Layout layout;
+  Region region;  // weights: an output that is constant
   int64_t offset;
 };
 
-struct Plan {
+// The heap memory that kernels take while they run, in one piece for each thread: the one that calls them, and one that
+// runs tasks of their parallel loops.
+struct KernelMemory {
+  int64_t caller = 0, task = 0;
+};
+
+// One way through the model. A model whose batch is known at run time has two: for many samples at once, and for one.
+struct Variant {
   std::vector<Step> steps;
   std::vector<Edge> inputs, outputs;
+};
+
+struct Plan {
+  std::vector<Variant> variants;  // the last one is what users see: the whole model, or one sample of it
+  int64_t samples = 0;            // of the first variant, where the batch is known at run time; else zero
   int64_t workspace_bytes = 0;
   std::vector<uint8_t> weights;
   int kernels = 0;
+
+  const Variant &seen() const { return variants.back(); }
 };
 
 }  // namespace saltern::generators

@@ -2,6 +2,7 @@
 // Formulas: each element of the output from whatever elements of the inputs its formula reads, with reductions of any
 // kind inside. A reduction is computed for one vector of the output at a time, and stays in registers.
 
+#include <algorithm>
 #include <vector>
 
 #include "schedules/patterns/elementwise.h"
@@ -15,14 +16,16 @@ struct FormulaStage {
   bool nested;  // computed inside another reduction: left to where it is used
 };
 
-inline void formula(Halide::Func out, const std::vector<FormulaStage> &stages, const Machine &m) {
+// `row` is the extent of the output's innermost dimension. Reductions are computed for whole vectors: the last one of a
+// row is shifted inwards, and a row that is shorter is one vector, so that none reads past its operands.
+inline void formula(Halide::Func out, const std::vector<FormulaStage> &stages, int row, const Machine &m) {
   if (stages.empty()) return elementwise(out, m);
   using Halide::TailStrategy;
   using Halide::Var;
   const std::vector<Var> args = out.args();
-  const int lanes = m.float_lanes();
+  const int lanes = std::min(m.float_lanes(), row);
   Var vectors("vectors"), lane("lane"), rows("rows");
-  out.split(args[0], vectors, lane, lanes, TailStrategy::GuardWithIf).vectorize(lane);
+  out.split(args[0], vectors, lane, lanes, TailStrategy::ShiftInwards).vectorize(lane);
   Var outer = vectors;
   for (size_t d = 1; d < args.size(); ++d) {
     const Var fused("rows" + std::to_string(d));

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""ONNX's own backend tests, out of its wheel, through `saltern run-batch`.
+"""ONNX's own backend tests, out of its wheel, through `saltern run-batch`, or with --compiled through `saltern compile`
+and the C program that it writes (c_programs.py).
 
-  onnx_suite.py SALTERN [--passing FILE] [--write FILE] [--match GLOB] [--compiled] [--jobs N] [--report FILE]
+  onnx_suite.py SALTERN [--passing FILE] [--write FILE] [--match GLOB] [--only FILE] [--compiled] [--jobs N] [--report FILE]
 
 With --passing: fails (exit 1) when a test that the file lists does not pass any more. With --write: writes the tests
-that pass. The program sees inputs only; expected outputs stay here.
+that pass. With --only: runs the tests that the file lists. The program sees inputs only; expected outputs stay here.
 """
 import argparse, collections, concurrent.futures, fnmatch, json, re, shutil, subprocess, sys, tempfile
 from pathlib import Path
@@ -13,6 +14,8 @@ import numpy
 import onnx
 import onnx.backend.test
 from onnx import numpy_helper
+
+import c_programs
 
 DATA = Path(onnx.backend.test.__file__).parent / "data"
 RANDOM = {"Bernoulli", "RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial"}
@@ -100,7 +103,10 @@ def judge(case, out, status):
     random = bool(operators & RANDOM) or ("training_dropout" in case.test and "zero_ratio" not in case.test)
     for i, path in enumerate(case.outputs):
         try:
-            why = difference(load(path, graph.output[i].type), load(out / f"output_{i}.pb", graph.output[i].type), case, random)
+            want, kind = load(path, graph.output[i].type), graph.output[i].type
+            npy = out / f"output_{i}.npy"
+            got = c_programs.read_npy(npy, want.dtype) if npy.exists() else load(out / f"output_{i}.pb", kind)
+            why = difference(want, got, case, random)
         except Exception as e:
             why = f"cannot be read: {e}"
         if why:
@@ -143,6 +149,24 @@ def run_batch(program, options, cases):
     return results
 
 
+def run_c_programs(program, target, cases):
+    """Each model as a C program of its own."""
+    results = []
+    for case in cases:
+        with tempfile.TemporaryDirectory(prefix="saltern-suite-") as scratch:
+            graph = onnx.load(case.model, load_external_data=False).graph
+            constants = {i.name for i in graph.initializer}
+            named = [v for v in graph.input if v.name not in constants]
+            inputs = {}
+            for v, source in zip(named, case.inputs):
+                value = source if isinstance(source, numpy.ndarray) else load(source, v.type)
+                inputs[v.name] = value
+            out = Path(scratch)
+            status = c_programs.compile_and_run(program, target, case.model, inputs, out, SECONDS)
+            results.append((case.test, *judge(case, out, status)))
+    return results
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
@@ -150,16 +174,24 @@ def main():
     parser.add_argument("--write", type=Path)
     parser.add_argument("--report", type=Path)
     parser.add_argument("--match", default="*")
+    parser.add_argument("--only", type=Path)
     parser.add_argument("--compiled", action="store_true")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
 
     cases = list(discover(options.match))
+    only = set(options.only.read_text().split()) if options.only else None
+    cases = [c for c in cases if only is None or c.test in only]
     batches = [cases[i:i + BATCH] for i in range(0, len(cases), BATCH)]
-    flags = ["--threads", "1"] + (["--compiled"] if options.compiled else [])
+    if options.compiled:
+        target = c_programs.best_target(options.program)
+        batches = [[c] for c in cases]
+        run = lambda batch: run_c_programs(options.program, target, batch)
+    else:
+        run = lambda batch: run_batch(options.program, ["--threads", "1"], batch)
     outcome, why = {}, {}
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for results in pool.map(lambda b: run_batch(options.program, flags, b), batches):
+        for results in pool.map(run, batches):
             for test, result, message in results:
                 if outcome.get(test, "pass") == "pass":   # a test of several data sets passes all of them
                     outcome[test], why[test] = result, message
@@ -171,7 +203,8 @@ def main():
     if options.report:
         options.report.write_text("".join(f"{t}\t{outcome[t]}\t{why[t]}\n" for t in sorted(outcome) if outcome[t] != "pass"))
     if options.passing:
-        expected = [t for t in options.passing.read_text().split() if fnmatch.fnmatch(t, options.match)]
+        expected = [t for t in options.passing.read_text().split()
+                    if fnmatch.fnmatch(t, options.match) and (only is None or t in only)]
         lost = [t for t in expected if outcome.get(t) != "pass"]
         for test in lost:
             print(f"lost: {test}: {outcome.get(test, 'is not in the suite')}: {why.get(test, '')}")

@@ -50,7 +50,7 @@ static void release(void *context, void *memory) {
 static void memory_comes_from_the_callers_allocator(void) {
   net_options o = {allocate, release, NULL, &seen, 0};
   net_model *model = net_create(&o);
-  expect(model && seen.allocated == 1 && seen.bytes >= net_workspace_bytes());
+  expect(model && seen.allocated == 1 && seen.bytes == net_memory_bytes(&o) && seen.bytes >= net_workspace_bytes());
   expect(!run(model) && same_bits());
   expect(seen.released == 0);
   net_destroy(model);
@@ -117,6 +117,14 @@ static void any_number_of_threads_gives_the_same_bits(void) {
   }
 }
 
+static void inputs_and_outputs_are_found_by_name(void) {
+  expect(net_abi_version() == net_ABI_VERSION);
+  expect(net_input_number("x") == 0 && !strcmp(net_input(0)->name, "x") && net_output_number(net_output(0)->name) == 0);
+  expect(net_input_number("y") == -1 && net_output_number("x") == -1 && net_input_number(NULL) == -1);
+  expect(!strcmp(net_input(0)->type, "f32") && net_input(0)->rank == 4 && net_input(0)->shape[3] == 40);
+  expect(net_memory_bytes(NULL) >= net_workspace_bytes());
+}
+
 static void handles_have_threads_of_their_own(void) {
   net_options o = {NULL, NULL, NULL, NULL, 2};
   net_model *a = net_create(&o), *b = net_create(&o);
@@ -146,7 +154,7 @@ int main(int count, char **arguments) {
 #define CLAIM(name) {#name, name}
       CLAIM(memory_comes_from_the_callers_allocator), CLAIM(loops_run_as_the_caller_runs_them),
       CLAIM(a_loop_that_fails_is_an_error), CLAIM(any_number_of_threads_gives_the_same_bits),
-      CLAIM(handles_have_threads_of_their_own), CLAIM(a_lesser_cpu_is_an_error_that_names_the_target)};
+      CLAIM(inputs_and_outputs_are_found_by_name), CLAIM(handles_have_threads_of_their_own), CLAIM(a_lesser_cpu_is_an_error_that_names_the_target)};
   input = malloc(net_input(0)->bytes);
   plain = malloc(net_output(0)->bytes);
   output = malloc(net_output(0)->bytes);
@@ -192,6 +200,7 @@ TEST_F(Options, MemoryComesFromTheCallersAllocator) { expect_that("memory_comes_
 TEST_F(Options, LoopsRunAsTheCallerRunsThem) { expect_that("loops_run_as_the_caller_runs_them"); }
 TEST_F(Options, ALoopThatFailsIsAnError) { expect_that("a_loop_that_fails_is_an_error"); }
 TEST_F(Options, AnyNumberOfThreadsGivesTheSameBits) { expect_that("any_number_of_threads_gives_the_same_bits"); }
+TEST_F(Options, InputsAndOutputsAreFoundByName) { expect_that("inputs_and_outputs_are_found_by_name"); }
 TEST_F(Options, HandlesHaveThreadsOfTheirOwn) { expect_that("handles_have_threads_of_their_own"); }
 TEST_F(Options, ALesserCpuIsAnErrorThatNamesTheTarget) {
   expect_that("a_lesser_cpu_is_an_error_that_names_the_target");

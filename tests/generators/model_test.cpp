@@ -190,15 +190,43 @@ TEST(CompiledModel, TwoModelsInOneProgram) {
   }
 }
 
+// All files of a folder, by name.
+std::map<std::string, std::string> files_in(const std::string &folder) {
+  std::map<std::string, std::string> all;
+  for (const fs::directory_entry &e : fs::directory_iterator(folder))
+    all[e.path().filename().string()] = bytes_of_file(e.path().string());
+  return all;
+}
+
 TEST(CompiledModel, TheSameBytesEveryTime) {
   GraphBuilder b({1, 3, 9, 9});
-  const Graph g = b.finish({b.apply("relu", {b.conv2d("x", {20})})});
-  const TemporaryFolder first, second;
-  const CompiledModel one = compile_model(g, {"net", first.path(), {"avx2", "sse41"}}),
-                      two = compile_model(g, {"net", second.path(), {"avx2", "sse41"}});
-  EXPECT_TRUE(bytes_of_file(one.library) == bytes_of_file(two.library));
-  EXPECT_EQ(bytes_of_file(one.header), bytes_of_file(two.header));
-  EXPECT_EQ(bytes_of_file(one.library).find(fs::temp_directory_path().string() + "/saltern"), std::string::npos);
+  const Graph g = b.finish({b.pool("max_pool2d", b.apply("relu", {b.conv2d("x", {20})}), 2, 2)});
+  const TemporaryFolder cache;
+  std::map<std::string, std::string> first;
+  struct How {
+    int jobs;
+    bool cached;
+  };
+  for (const How &how : {How{1, false}, How{2, false}, How{2, true}, How{1, true}}) {  // the last takes from the cache
+    for (const bool weights_file : {false, true}) {
+      const TemporaryFolder folder;
+      generators::CompileOptions o = {"net", folder.path(), {"avx2", "sse41"}};
+      o.jobs = how.jobs;
+      o.cache = how.cached ? cache.path() : "";
+      o.weights_file = weights_file;
+      o.shared = !weights_file;
+      o.main = true;
+      compile_model(g, o);
+      for (const auto &[name, bytes] : files_in(folder.path())) {
+        const std::string which = name + (weights_file ? " with weights apart" : "");
+        const auto [known, is_new] = first.emplace(which, bytes);
+        EXPECT_TRUE(is_new == (how.jobs == 1 && !how.cached)) << which;
+        EXPECT_TRUE(known->second == bytes) << which << " has other bytes, jobs " << how.jobs;
+        EXPECT_EQ(bytes.find(fs::temp_directory_path().string() + "/saltern"), std::string::npos) << which;
+      }
+    }
+  }
+  EXPECT_EQ(first.size(), 10u);  // header, driver, program, library; a shared library or the weights
 }
 
 TEST(CompiledModel, ErrorsNameTheCulprit) {

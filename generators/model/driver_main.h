@@ -1,0 +1,221 @@
+#pragma once
+// The C text of NAME_main.c, a program that runs a compiled model on files: what `saltern compile --main` writes, to be
+// used as it is or to begin with. @ stands for the model's name; $WORDS are the parts that depend on where the weights
+// are and on whether the batch is known at run time.
+
+namespace saltern::generators {
+
+inline constexpr const char *main_template = R"c(/* Runs the compiled model @ on files:
+   cc -O2 @_main.c lib@.a -lm -lpthread -o @_main */
+#define _POSIX_C_SOURCE 200112L
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "@.h"
+
+static const char usage[] =
+    "@_main [OPTIONS] [INPUT...]: runs the model @\n"
+    "  INPUT...          files of all inputs, in order: NumPy's .npy, or else the elements and nothing else;\n"
+    "                    without any, the inputs are random numbers\n"
+    "  --outputs FOLDER  writes output_0.npy, output_1.npy, ... there\n"
+    "  --repeat N        runs N times and prints the least and the mean time\n"
+    "  --threads N       runs on N threads\n"
+$USAGE    "  --list            prints the inputs and outputs\n"
+    "  --help            prints this\n";
+
+/* The element types as NumPy writes them; it has none for some, which go as plain bytes. */
+static const struct { const char *type, *descr; } types[] = {
+    {"f32", "<f4"}, {"f64", "<f8"}, {"f16", "<f2"}, {"i8", "|i1"}, {"i16", "<i2"}, {"i32", "<i4"}, {"i64", "<i8"},
+    {"u8", "|u1"},  {"u16", "<u2"}, {"u32", "<u4"}, {"u64", "<u8"}, {"bool", "|b1"}, {"bf16", "<V2"}};
+
+static const char *descr_of(const @_tensor *t) {
+  for (size_t i = 0; i < sizeof types / sizeof types[0]; ++i)
+    if (!strcmp(types[i].type, t->type)) return types[i].descr;
+  return "|V1";
+}
+
+static void fail(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  fputs("@_main: ", stderr);
+  vfprintf(stderr, format, arguments);
+  fputc('\n', stderr);
+  va_end(arguments);
+  exit(2);
+}
+
+static void *allocate(size_t bytes) {
+  void *memory = malloc(bytes ? bytes : 1);
+  if (!memory) fail("memory is short");
+  return memory;
+}
+
+static size_t batch = 1;
+static int64_t extent(const @_tensor *t, int d) { return d == 0 && t->rank > 0 ? t->shape[0] * (int64_t)batch : t->shape[d]; }
+
+/* As NumPy writes it: (2, 3), (2,), (). */
+static void shape_text(const @_tensor *t, char *text, size_t room) {
+  size_t used = (size_t)snprintf(text, room, "(");
+  for (int d = 0; d < t->rank && used < room; ++d)
+    used += (size_t)snprintf(text + used, room - used, "%s%lld", d ? ", " : "", (long long)extent(t, d));
+  if (used < room) snprintf(text + used, room - used, t->rank == 1 ? ",)" : ")");
+}
+
+/* The extents in a text, one after the other, whatever stands between them. */
+static int same_shape(const @_tensor *t, const char *text) {
+  int d = 0;
+  for (const char *at = strchr(text, '('); at && *at && *at != ')';) {
+    char *end;
+    const long long n = strtoll(++at, &end, 10);
+    if (end != at && (d == t->rank || n != extent(t, d++))) return 0;
+    at = strpbrk(end, ",)");
+  }
+  return d == t->rank;
+}
+
+/* Goes past the head of an .npy file, if this is one, and holds it to what the model takes. */
+static void read_head(FILE *file, const char *path, const @_tensor *t) {
+  unsigned char start[12];
+  char text[4097], want[300];
+  if (fread(start, 1, 10, file) != 10 || memcmp(start, "\x93NUMPY", 6)) {
+    rewind(file);
+    return;
+  }
+  size_t length = start[8] | (size_t)start[9] << 8;
+  if (start[6] > 1) {
+    if (fread(start + 10, 1, 2, file) != 2) fail("%s is cut short", path);
+    length |= (size_t)start[10] << 16 | (size_t)start[11] << 24;
+  }
+  if (length >= sizeof text || fread(text, 1, length, file) != length) fail("%s has a head that cannot be read", path);
+  text[length] = 0;
+  const char *descr = strstr(text, "descr"), *order = strstr(text, "fortran_order"), *shape = strstr(text, "'shape'");
+  if (!descr || !order || !shape) fail("%s has a head that cannot be read", path);
+  descr = strchr(descr, ':');
+  if (!descr || !(descr = strchr(descr, '\''))) fail("%s is not of one element type", path);
+  const char *wanted = descr_of(t);
+  /* What NumPy has no type for may come as whatever has its size. */
+  if (strncmp(descr + 1, wanted, 3) && !(wanted[1] == 'V' && descr[3] == wanted[2] && descr[4] == '\''))
+    fail("%s has elements %.3s; the input '%s' takes %s", path, descr + 1, t->name, t->type);
+  shape_text(t, want, sizeof want);
+  if (!same_shape(t, shape)) fail("%s has another shape; the input '%s' takes %s", path, t->name, want);
+  if (strncmp(order + strcspn(order, "TF"), "False", 5) && t->rank > 1) fail("%s is not in row-major order", path);
+}
+
+static void *read_input(const char *path, const @_tensor *t) {
+  void *data = allocate(t->bytes * batch);
+  FILE *file = fopen(path, "rb");
+  if (!file) fail("cannot read %s", path);
+  read_head(file, path, t);
+  if (fread(data, 1, t->bytes * batch, file) != t->bytes * batch || fgetc(file) != EOF)
+    fail("%s does not have the %zu bytes of the input '%s'", path, t->bytes * batch, t->name);
+  fclose(file);
+  return data;
+}
+
+static void *random_input(const @_tensor *t) {
+  static uint32_t state = 1;
+  const size_t size = t->elements ? t->bytes / t->elements : 0;
+  uint8_t *data = (uint8_t *)allocate(t->bytes * batch);
+  for (size_t i = 0; i < t->elements * batch; ++i) {
+    state = state * 1664525u + 1013904223u;
+    const uint32_t r = state >> 8; /* 24 bits */
+    const uint16_t sign = (uint16_t)(r >> 8 & 0x8000);
+    if (!strcmp(t->type, "f32")) ((float *)(void *)data)[i] = (float)r / 8388608 - 1;
+    else if (!strcmp(t->type, "f64")) ((double *)(void *)data)[i] = (double)r / 8388608 - 1;
+    else if (!strcmp(t->type, "f16")) ((uint16_t *)(void *)data)[i] = (uint16_t)(sign | 0x3800 | (r & 0x3ff));
+    else if (!strcmp(t->type, "bf16")) ((uint16_t *)(void *)data)[i] = (uint16_t)(sign | 0x3f00 | (r & 0x7f));
+    else {
+      memset(data + i * size, 0, size);
+      data[i * size] = (uint8_t)(r >> 20 & (strcmp(t->type, "bool") ? 3 : 1));
+    }
+  }
+  return data;
+}
+
+static void write_output(const char *folder, int number, const @_tensor *t, const void *data) {
+  char path[4096], shape[300], head[1024];
+  snprintf(path, sizeof path, "%s/output_%d.npy", folder, number);
+  shape_text(t, shape, sizeof shape);
+  int length = snprintf(head, sizeof head, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", descr_of(t), shape);
+  while ((10 + length) % 64 != 63) head[length++] = ' ';
+  head[length++] = '\n';
+  FILE *file = fopen(path, "wb");
+  if (!file) fail("cannot write %s", path);
+  const unsigned char start[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (unsigned char)length, (unsigned char)(length >> 8)};
+  const size_t bytes = t->bytes * batch;
+  const int good = fwrite(start, 1, 10, file) == 10 && fwrite(head, 1, (size_t)length, file) == (size_t)length &&
+                   fwrite(data, 1, bytes, file) == bytes;
+  if (fclose(file) || !good) fail("cannot write %s", path);
+}
+
+static double seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static long number(const char *option, const char *text) {
+  char *end;
+  const long n = text ? strtol(text, &end, 10) : 0;
+  if (!text || *end || n < 1 || n > 1000000000) fail("%s takes a number from 1", option);
+  return n;
+}
+
+static void list(const char *kind, const @_tensor *t) {
+  char shape[300];
+  shape_text(t, shape, sizeof shape);
+  printf("%s %s %s %s\n", kind, t->name, t->type, shape);
+}
+
+int main(int count, char **arguments) {
+  const void *inputs[@_INPUTS + 1];
+  void *outputs[@_OUTPUTS + 1];
+  const char *files[@_INPUTS + 1], *folder = NULL$WEIGHTS_PATH;
+  int given = 0;
+  long repeat = 0;
+  @_options options = {0};
+  for (int i = 1; i < count; ++i) {
+    const char *a = arguments[i], *value = i + 1 < count ? arguments[i + 1] : NULL;
+    if (!strcmp(a, "--help")) return fputs(usage, stdout) < 0;
+    if (!strcmp(a, "--list")) {
+      for (int n = 0; n < @_INPUTS; ++n) list("input", @_input(n));
+      for (int n = 0; n < @_OUTPUTS; ++n) list("output", @_output(n));
+      return 0;
+    }
+    if (!strcmp(a, "--outputs") && value) folder = value, ++i;
+    else if (!strcmp(a, "--repeat")) repeat = number(a, value), ++i;
+    else if (!strcmp(a, "--threads")) options.threads = (int)number(a, value), ++i;
+$PARSE    else if (a[0] == '-' && a[1]) fail("there is no option %s; --help prints all", a);
+    else if (given < @_INPUTS) files[given++] = a;
+    else fail("%s is one file too many: the model has %d inputs", a, @_INPUTS);
+  }
+  if (given && given < @_INPUTS) fail("%d files for %d inputs; the next is '%s'", given, @_INPUTS, @_input(given)->name);
+  if (@_abi_version() != @_ABI_VERSION) fail("the library and its header are of different versions");
+$MAKE  for (int i = 0; i < @_INPUTS; ++i) inputs[i] = given ? read_input(files[i], @_input(i)) : random_input(@_input(i));
+  for (int i = 0; i < @_OUTPUTS; ++i) outputs[i] = allocate(@_output(i)->bytes * batch);
+  double least = 0, all = 0;
+  for (long i = 0; i <= repeat; ++i) { /* the first time is not counted */
+    const double start = seconds();
+    if ($RUN) {
+      fprintf(stderr, "@_main: %s\n", @_error(model));
+      return 1;
+    }
+    const double took = seconds() - start;
+    if (i > 0) all += took;
+    if (i == 1 || (i > 1 && took < least)) least = took;
+  }
+  if (repeat) printf("%ld runs: least %.4f ms, mean %.4f ms\n", repeat, least * 1e3, all * 1e3 / (double)repeat);
+  for (int i = 0; i < @_OUTPUTS; ++i) {
+    if (folder) write_output(folder, i, @_output(i), outputs[i]);
+    free(outputs[i]);
+  }
+  for (int i = 0; i < @_INPUTS; ++i) free((void *)(uintptr_t)inputs[i]);
+  @_destroy(model);
+  return 0;
+}
+)c";
+
+}  // namespace saltern::generators

@@ -1,0 +1,82 @@
+"""A model as users of a compiled one have it: `saltern compile --main`, cc, and the program that comes out, on .npy files."""
+import os, re, subprocess
+
+import numpy
+from onnx import numpy_helper
+
+# Stored one element a byte by the compiled model, as the number or as its code.
+AS_NUMBERS = {"int4": numpy.int8, "int2": numpy.int8, "uint4": numpy.uint8, "uint2": numpy.uint8}
+
+
+def best_target(program):
+    rows = subprocess.run([program, "targets"], capture_output=True, text=True, check=True).stdout.splitlines()
+    return next(r.split()[0] for r in rows if " cpu " in r and "runs here" in r)
+
+
+def write_npy(path, value):
+    if value.dtype.name in AS_NUMBERS:
+        value = value.astype(AS_NUMBERS[value.dtype.name])
+    elif value.dtype.kind not in "fiub":   # a type that NumPy does not have
+        value = value.view(numpy.dtype(f"V{value.dtype.itemsize}"))
+    numpy.save(path, numpy.asarray(value, order="C"))
+
+
+def read_npy(path, dtype):
+    value = numpy.load(path)
+    if dtype.name in AS_NUMBERS:
+        return value.view(AS_NUMBERS[dtype.name]).astype(dtype)
+    return value.view(dtype) if value.dtype.kind == "V" else value
+
+
+def next_constant(message, inputs, constants):
+    """The input that the compiler must know the value of, as shapes depend on it; where it comes from others, one of
+    those that can: integers, and few of them."""
+    asked = re.search(r"\('([^']*)'\) is known at run time only", message)
+    few = [n for n, v in inputs.items() if v.dtype.kind in "iu" and v.ndim <= 1 and v.size <= 16]
+    for name in [asked[1], *few] if asked else []:
+        if name in inputs and name not in constants:
+            return name
+    return None
+
+
+def compile_and_run(program, target, model, inputs, folder, seconds):
+    """The exit code of what failed, or 0; what it said is in FOLDER/log, the outputs are FOLDER/output_N.npy."""
+    log = folder / "log"
+    if any(not isinstance(v, numpy.ndarray) or v.dtype.kind in "OSU" for v in inputs.values()):
+        log.write_text("an input is not a tensor of numbers")
+        return 3
+
+    def run(command):
+        try:
+            done = subprocess.run(command, capture_output=True, timeout=seconds)
+        except subprocess.TimeoutExpired:
+            log.write_text(f"{command[0]}: time-out")
+            return 124
+        log.write_bytes(done.stderr)
+        return done.returncode
+
+    def compile_with(constants):
+        flags = []
+        for i, (name, value) in enumerate(inputs.items()):
+            if name in constants:
+                file = folder / f"constant_{i}.pb"
+                file.write_bytes(numpy_helper.from_array(value).SerializeToString())
+                flags.append(f"--constant={name}={file}")
+            else:
+                flags.append(f"--shape={name}=" + ",".join(map(str, value.shape)))
+        return run([program, "compile", model, "-o", folder, "--name", "net", "--main", "--target", target, "--jobs", "1",
+                    *flags])
+
+    constants = []
+    while (status := compile_with(constants)) == 3 and (name := next_constant(log.read_text(), inputs, constants)):
+        constants.append(name)
+    if status:
+        return status
+    files = []
+    for i, (name, value) in enumerate(inputs.items()):
+        if name not in constants:
+            files.append(folder / f"input_{i}.npy")
+            write_npy(files[-1], value)
+    return run([os.environ.get("CC", "cc"), "-std=c99", "-Wall", "-Wextra", "-Werror", folder / "net_main.c",
+                folder / "libnet.a", "-lm", "-lpthread", "-o", folder / "net_main"]) or run(
+                    [folder / "net_main", "--outputs", folder, *files])
