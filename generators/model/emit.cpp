@@ -1,6 +1,7 @@
 #include "generators/model/emit.h"
 
 #include "generators/model/emitters.h"
+#include "generators/model/views.h"
 #include "runtime/operators/lowering.h"
 
 namespace saltern::generators {
@@ -31,17 +32,8 @@ EmittedArgument argument(const Graph &graph, const std::string &value, std::vect
 }
 
 bool takes_epilogue(const Graph &graph, const Graph::Node &node) {
+  if (is_view(graph, node)) return false;  // it has no kernel
   return has_packed_form(graph, node) || is_elementwise(graph, node) || has_library_epilogue(graph, node);
-}
-
-bool is_alias(const Graph &graph, const Graph::Node &node) {
-  if (node.operation != "reshape" || graph.value(node.inputs[0]).constant.defined()) return false;
-  // An image keeps its memory if its channels, or its pixels, are one.
-  const auto row_major_too = [&](const std::string &name) {
-    const Graph::Value &v = graph.value(name);
-    return !is_channels_last(v) || v.shape[1] == 1 || v.shape[2] * v.shape[3] == 1;
-  };
-  return row_major_too(node.inputs[0]) && row_major_too(node.outputs[0]);
 }
 
 EmittedKernel emit(const Graph &graph, const Group &group) {
@@ -53,6 +45,7 @@ EmittedKernel emit(const Graph &graph, const Group &group) {
     if (anchor.operation == "formula") return emit_formula(graph, group);
     if (anchor.operation == "transpose") return emit_transpose(graph, group);
     if (anchor.operation == "reshape") return emit_reshape(graph, group);
+    if (anchor.operation == "concat") return emit_concat(graph, group);
     if (anchor.operation == "max_pool2d") return emit_max_pool(graph, group);
     if (has_library_form(anchor)) return emit_library(graph, group);
   } catch (const Unsupported &e) {

@@ -16,6 +16,7 @@ struct EmittedArgument {
   std::string value;
   Tensor constant;
   Type type = Type::f32;
+  int64_t offset = 0;  // bytes into the value
 };
 
 // The graph that it was emitted from must live as long as it is built.
@@ -26,6 +27,9 @@ struct EmittedKernel {
   // Whether anything can go wrong when it runs. The driver's buffers are right by construction; what is left is memory
   // that the kernel allocates. Checks are half of a small kernel's code.
   bool can_fail = true;
+  // The argument whose memory the output may take, since each of its elements is read before the one at its place is
+  // written; -1: there is none.
+  int in_place = -1;
 };
 
 // Throws an Error that names the node where its operation cannot be compiled.
@@ -35,9 +39,6 @@ EmittedKernel emit(const Graph &graph, const Group &group);
 bool takes_epilogue(const Graph &graph, const Graph::Node &node);
 // Whether this node may stand in such a chain.
 bool is_elementwise(const Graph &graph, const Graph::Node &node);
-
-// A node whose output is its input under another shape, in the same memory.
-bool is_alias(const Graph &graph, const Graph::Node &node);
 
 // Whether a value lies in memory with its channels innermost: an image, of rank 4.
 inline bool is_channels_last(const Graph::Value &v) { return v.layout == Layout::channels_last && v.shape.size() == 4; }

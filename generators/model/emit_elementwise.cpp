@@ -137,6 +137,8 @@ EmittedKernel emit_elementwise(const Graph &graph, const Group &group) {
     k.key += key_of(values.back());
     k.arguments.push_back(argument(graph, name, memory_extents(values.back())));
     call.emplace_back(k.arguments.back().extents);
+    if (k.in_place < 0 && !values.back().constant.defined() && key_of(values.back()) == key_of(out_value))
+      k.in_place = static_cast<int>(k.arguments.size()) - 1;
   }
   k.arguments.push_back(argument(graph, group.output(), memory_extents(out_value)));
 

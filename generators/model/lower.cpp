@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <map>
 
+#include "generators/model/emitters.h"
 #include "generators/model/memory_plan.h"
+#include "generators/model/views.h"
 #include "runtime/hash.h"
 
 namespace saltern::generators {
@@ -68,19 +70,29 @@ int64_t bytes_of(const EmittedArgument &a) {
   return bytes;
 }
 
-// Values that share memory with another are known by that other's name.
-std::map<std::string, std::string> find_aliases(const Graph &graph) {
-  std::map<std::string, std::string> aliases;
-  for (const Graph::Node &n : graph.nodes) {
-    if (!is_alias(graph, n)) continue;
-    auto it = aliases.find(n.inputs[0]);
-    aliases[n.outputs[0]] = it == aliases.end() ? n.inputs[0] : it->second;
-  }
-  return aliases;
-}
-
 std::string scratch_name(size_t step, size_t argument) {
   return "scratch\n" + std::to_string(step) + " " + std::to_string(argument);  // no value is called so
+}
+
+// A kernel that may write its result over an operand does so, where nobody reads the operand after it.
+void compute_in_place(const Graph &graph, const std::vector<EmittedKernel> &calls, Homes &homes) {
+  std::map<std::string, size_t> last;  // the last step that touches a home
+  for (size_t s = 0; s < calls.size(); ++s)
+    for (const EmittedArgument &a : calls[s].arguments)
+      if (!a.constant.defined() && !a.value.empty()) last[homes.of(a.value).value] = s;
+  for (const std::string &o : graph.outputs) last[homes.of(o).value] = calls.size();
+  for (size_t s = 0; s < calls.size(); ++s) {
+    if (calls[s].in_place < 0) continue;
+    const std::string &operand = calls[s].arguments[static_cast<size_t>(calls[s].in_place)].value;
+    const std::string &result = calls[s].arguments.back().value;
+    const std::string from = homes.of(operand).value, to = homes.of(result).value;
+    // Beside the operand itself, nothing of its memory may be read: that would be at other places.
+    const auto reads = std::count_if(calls[s].arguments.begin(), calls[s].arguments.end(), [&](const auto &a) {
+      return !a.constant.defined() && !a.value.empty() && homes.of(a.value).value == from;
+    });
+    if (from == to || last[from] != s || reads != 1 || !homes.take_over(graph, result, operand)) continue;
+    last[from] = last[to];
+  }
 }
 
 // One way through the model; kernels and weights are shared by all.
@@ -108,45 +120,57 @@ class Lowering {
 
 Variant Lowering::add(const Graph &graph) {
   Variant variant;
-  const std::map<std::string, std::string> aliases = find_aliases(graph);
-  const auto home = [&](const std::string &value) {
-    auto it = aliases.find(value);
-    return it == aliases.end() ? value : it->second;
-  };
-
+  Homes homes(graph);
   std::vector<EmittedKernel> calls;
+  const auto call = [&](EmittedKernel kernel, const std::string &origin) {
+    variant.steps.push_back({number_of(kernel), origin, {}});
+    calls.push_back(std::move(kernel));
+  };
   for (const Group &group : group_nodes(graph)) {
-    if (is_alias(graph, group.anchor())) continue;
-    if (elements(graph.value(group.output()).shape) == 0) continue;  // nothing to compute
-    calls.push_back(emit(graph, group));
-    variant.steps.push_back({number_of(calls.back()), group.output(), {}});
+    const Graph::Node &anchor = group.anchor();
+    if (is_view(graph, anchor) || elements(graph.value(group.output()).shape) == 0) continue;  // nothing to compute
+    const std::vector<int64_t> offsets =
+        anchor.operation == "concat" ? part_offsets(graph, anchor) : std::vector<int64_t>();
+    if (offsets.empty()) call(emit(graph, group), group.output());
+    for (size_t i = 0; i < offsets.size(); ++i)
+      if (!homes.is_placed(anchor, i) && elements(graph.value(anchor.inputs[i]).shape) > 0)
+        call(emit_part(graph, anchor, i, offsets[i]), group.output());
   }
+  compute_in_place(graph, calls, homes);
 
   Lives lives;
   const int before = -1, after = static_cast<int>(calls.size());
-  const auto bytes = [&](const std::string &name) {
-    const Graph::Value &v = graph.value(name);
-    return elements(v.shape) * facts(v.type).bytes();
+  const auto touch = [&](const std::string &name, int step) {
+    const std::string home = homes.of(name).value;
+    const Graph::Value &v = graph.value(home);
+    lives.touch(home, elements(v.shape) * facts(v.type).bytes(), step);
   };
-  for (const std::string &i : graph.inputs) lives.touch(home(i), bytes(i), before);
+  for (const std::string &i : graph.inputs) touch(i, before);
   for (size_t s = 0; s < calls.size(); ++s)
     for (size_t a = 0; a < calls[s].arguments.size(); ++a) {
       const EmittedArgument &use = calls[s].arguments[a];
       if (use.constant.defined()) continue;
-      lives.touch(use.value.empty() ? scratch_name(s, a) : home(use.value), bytes_of(use), static_cast<int>(s));
+      if (use.value.empty())
+        lives.touch(scratch_name(s, a), bytes_of(use), static_cast<int>(s));
+      else
+        touch(use.value, static_cast<int>(s));
     }
   for (const std::string &o : graph.outputs)
-    if (!graph.value(o).constant.defined()) lives.touch(home(o), bytes(o), after);
+    if (!graph.value(o).constant.defined()) touch(o, after);
   lives.plan();
   result_.plan.workspace_bytes = std::max(result_.plan.workspace_bytes, lives.bytes());
 
+  const auto place = [&](const std::string &name) {
+    const Homes::Home home = homes.of(name);
+    return lives.offset(home.value) + home.offset;
+  };
   for (size_t s = 0; s < calls.size(); ++s)
     for (size_t a = 0; a < calls[s].arguments.size(); ++a) {
       const EmittedArgument &use = calls[s].arguments[a];
       const bool constant = use.constant.defined();
       const int64_t offset = constant            ? weights_.add(use.constant)
                              : use.value.empty() ? lives.offset(scratch_name(s, a))
-                                                 : lives.offset(home(use.value));
+                                                 : place(use.value) + use.offset;
       variant.steps[s].buffers.push_back(
           {constant ? Region::weights : Region::workspace, offset, use.type, use.extents});
     }
@@ -160,12 +184,9 @@ Variant Lowering::add(const Graph &graph) {
                   Layout::row_major,
                   Region::weights,
                   weights_.add(v.constant.in_layout(Layout::row_major))};
-    return Edge{name,
-                v.type,
-                v.shape,
-                is_channels_last(v) ? Layout::channels_last : Layout::row_major,
-                Region::workspace,
-                lives.offset(home(name))};
+    return Edge{
+        name,       v.type, v.shape, is_channels_last(v) ? Layout::channels_last : Layout::row_major, Region::workspace,
+        place(name)};
   };
   for (const std::string &i : graph.inputs) variant.inputs.push_back(edge(i));
   for (const std::string &o : graph.outputs) variant.outputs.push_back(edge(o));

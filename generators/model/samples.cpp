@@ -35,6 +35,7 @@ class Proof {
   bool first_input_by_rows(const Node &n) const;
   bool along_axis(const Node &n) const;
   bool transpose(const Node &n) const;
+  bool concat(const Node &n) const;
   bool matmul(const Node &n) const;
   bool formula(const Node &n, const Node &single) const;
   Rule rule(const Node &n) const;
@@ -85,6 +86,13 @@ bool Proof::transpose(const Node &n) const {
   return has_rows(n.inputs[0]) && n.attributes.integers("order").at(0) == 0;
 }
 
+bool Proof::concat(const Node &n) const {
+  const auto rank = static_cast<int64_t>(shape(n.inputs[0]).size());
+  for (const std::string &i : n.inputs)
+    if (!depends(i) || !has_rows(i)) return false;
+  return (n.attributes.integer("axis") + rank) % rank != 0;
+}
+
 bool Proof::matmul(const Node &n) const {
   const std::string &a = n.inputs[0], &b = n.inputs[1];
   if (!depends(b)) return has_rows(a) && (shape(b).size() < shape(n.outputs[0]).size() || shape(b).size() == 2);
@@ -120,6 +128,7 @@ Proof::Rule Proof::rule(const Node &n) const {
   static const std::map<std::string, Rule> rules = {
       {"average_pool2d", &Proof::first_input_by_rows},
       {"batch_norm", &Proof::first_input_by_rows},
+      {"concat", &Proof::concat},
       {"conv2d", &Proof::first_input_by_rows},
       {"conv2d_gradient_x", &Proof::first_input_by_rows},
       {"dense", &Proof::first_input_by_rows},

@@ -2,9 +2,12 @@
 // Operations that move elements and compute nothing.
 //   reshape    attributes: shape. Elements in row-major order under another shape.
 //   transpose  attributes: order. Dimension d of y is dimension order[d] of x; no element moves, strides do.
+//   concat     attributes: axis. The inputs one after the other along a dimension, their other extents equal.
+//   slice      attributes: axis, begin, count. A part along a dimension; no element moves.
 
 #include <algorithm>
 
+#include "runtime/operators/parts.h"
 #include "runtime/strided.h"
 #include "runtime/variable.h"
 
@@ -13,6 +16,9 @@ namespace saltern {
 // One extent may be -1: whatever is left.
 inline Variable reshape(const Variable &x, Shape shape);
 inline Variable transpose(const Variable &x, const std::vector<int64_t> &order);
+// A negative axis counts from the end.
+inline Variable concat(const std::vector<Variable> &parts, int64_t axis);
+inline Variable slice(const Variable &x, int64_t axis, int64_t begin, int64_t count);
 
 // Dimension d of a tensor of that rank, where negative ones count from the end.
 inline int dimension(int64_t d, int rank, const std::string &who) {
@@ -55,6 +61,47 @@ inline const Operation transpose(
       return {saltern::transpose(dy[0], inverse)};
     });
 
+inline const Operation concat(
+    "concat",
+    [](const std::vector<Tensor> &in, const Attributes &a) -> std::vector<Tensor> {
+      if (in.empty()) fail("concat: there is nothing to join");
+      return {joined(in, dimension(a.integer("axis"), in[0].rank(), "concat"))};
+    },
+    [](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
+      const int axis = dimension(t.attributes().integer("axis"), t.input(0).value().rank(), "concat");
+      std::vector<Variable> gradients;
+      int64_t begin = 0;
+      for (size_t i = 0; i < t.input_count(); ++i) {
+        const int64_t count = t.input(i).value().extent(axis);
+        gradients.push_back(saltern::slice(dy[0], axis, begin, count));
+        begin += count;
+      }
+      return gradients;
+    });
+
+inline const Operation slice(
+    "slice",
+    [](const std::vector<Tensor> &in, const Attributes &a) -> std::vector<Tensor> {
+      const Tensor &x = in.at(0);
+      const int axis = dimension(a.integer("axis"), x.rank(), "slice");
+      const int64_t begin = a.integer("begin"), count = a.integer("count"), extent = x.extent(axis);
+      if (begin < 0 || count < 0 || begin > extent || count > extent - begin)
+        fail("slice: ", count, " from ", begin, " along dimension ", axis, " of ", to_string(x.shape()));
+      return {x.slice(axis, begin, count)};
+    },
+    [](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
+      const Shape &x = t.input(0).shape();
+      const auto axis =
+          static_cast<size_t>(dimension(t.attributes().integer("axis"), static_cast<int>(x.size()), "slice"));
+      const int64_t begin = t.attributes().integer("begin"), count = t.attributes().integer("count");
+      const auto zeros = [&](int64_t extent) {
+        Shape shape = x;
+        shape[axis] = extent;
+        return Variable(Tensor::zeros(shape, t.input(0).value().type()));
+      };
+      return {saltern::concat({zeros(begin), dy[0], zeros(x[axis] - begin - count)}, static_cast<int64_t>(axis))};
+    });
+
 }  // namespace operations
 
 inline Variable reshape(const Variable &x, Shape shape) {
@@ -67,6 +114,14 @@ inline Variable reshape(const Variable &x, Shape shape) {
     *rest = x.value().size() / others;
   }
   return apply_one(operations::reshape, {x}, {{"shape", std::move(shape)}});
+}
+
+inline Variable concat(const std::vector<Variable> &parts, int64_t axis) {
+  return apply_one(operations::concat, parts, {{"axis", axis}});
+}
+
+inline Variable slice(const Variable &x, int64_t axis, int64_t begin, int64_t count) {
+  return apply_one(operations::slice, {x}, {{"axis", axis}, {"begin", begin}, {"count", count}});
 }
 
 inline Variable transpose(const Variable &x, const std::vector<int64_t> &order) {

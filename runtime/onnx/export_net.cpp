@@ -100,6 +100,20 @@ void reshape(NetExport &e, const Graph::Node &n) {
         n.outputs);
 }
 
+void concat(NetExport &e, const Graph::Node &n) {
+  e.add("Concat", n.inputs, n.outputs, {{"axis", n.attributes.integer("axis")}});
+}
+
+void slice(NetExport &e, const Graph::Node &n) {
+  const auto number = [&](const char *what, int64_t value) {
+    return e.constant(n.outputs[0] + what, Tensor::of<int64_t>({1}, {value}));
+  };
+  const int64_t begin = n.attributes.integer("begin"), end = begin + n.attributes.integer("count");
+  e.add("Slice",
+        {n.inputs.at(0), number(".begin", begin), number(".end", end), number(".axis", n.attributes.integer("axis"))},
+        n.outputs);
+}
+
 void transpose(NetExport &e, const Graph::Node &n) {
   e.add("Transpose", n.inputs, n.outputs, {{"perm", n.attributes.integers("order")}});
 }
@@ -137,6 +151,7 @@ const std::map<std::string, Write> &writers() {
       {"add", named("Add")},
       {"average_pool2d", pool},
       {"batch_norm", batch_norm},
+      {"concat", concat},
       {"conv2d", convolution},
       {"cosine", named("Cos")},
       {"dense", dense},
@@ -160,6 +175,7 @@ const std::map<std::string, Write> &writers() {
       {"reciprocal", named("Reciprocal")},
       {"relu", named("Relu")},
       {"reshape", reshape},
+      {"slice", slice},
       {"sigmoid", named("Sigmoid")},
       {"silu", silu},
       {"sine", named("Sin")},

@@ -28,29 +28,11 @@ Operand dense(Lowering &n, const Operand &x, const Operand &w, const Operand &b)
 
 Operand concatenated(Lowering &n, const std::vector<Operand> &parts, int axis) {
   if (parts.size() == 1) return parts[0];
-  // Each formula joins a few, so that the choice among them stays short.
-  constexpr size_t at_once = 8;
   const auto d = static_cast<size_t>(axis);
-  std::vector<Operand> joined;
-  for (size_t first = 0; first < parts.size(); first += at_once) {
-    const std::vector<Operand> some(
-        parts.begin() + static_cast<std::ptrdiff_t>(first),
-        parts.begin() + static_cast<std::ptrdiff_t>(std::min(first + at_once, parts.size())));
-    Shape shape = some[0].shape;
-    shape[d] = 0;
-    for (const Operand &p : some) shape[d] += p.shape[d];
-    joined.push_back(n.formula(some[0].type, shape, some, [&](const Reads &r, const Axes &at) {
-      int64_t begin = shape[d];
-      Expression e;
-      for (size_t i = some.size(); i-- > 0;) {
-        begin -= some[i].shape[d];
-        const Expression here = r[i](with(at, axis, at[d] - begin));
-        e = e.defined() ? select(at[d] < begin + some[i].shape[d], here, e) : here;
-      }
-      return e;
-    }));
-  }
-  return concatenated(n, joined, axis);
+  Shape shape = parts.at(0).shape;
+  shape[d] = 0;
+  for (const Operand &p : parts) shape[d] += p.shape[d];
+  return n.operation("concat", parts, {{"axis", int64_t{axis}}}, shape, parts[0].type);
 }
 
 Operand sliced(Lowering &n, const Operand &x, int axis, int64_t begin, int64_t count) {

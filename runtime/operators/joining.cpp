@@ -18,7 +18,6 @@ void concat(Lowering &n) {
   if (all.empty()) fail("has no input");
   const int axis = n.axis(n.attributes().integer("axis"), all[0].rank());
   Shape shape = all[0].shape;
-  std::vector<int64_t> begins;
   int64_t end = 0;
   for (const Operand &o : all) {
     expect_same_type(n, all[0], o);
@@ -26,19 +25,10 @@ void concat(Lowering &n) {
     if (o.rank() == all[0].rank()) like[static_cast<size_t>(axis)] = all[0].shape[static_cast<size_t>(axis)];
     if (like != all[0].shape)
       fail("joins ", to_string(all[0].shape), " and ", to_string(o.shape), " along dimension ", axis);
-    begins.push_back(end);
     end += o.shape[static_cast<size_t>(axis)];
   }
   shape[static_cast<size_t>(axis)] = end;
-  n.give(0, n.formula(all[0].type, shape, all, [&](const Reads &r, Axes at) {
-    const Expression place = at[static_cast<size_t>(axis)];
-    Expression e;
-    for (size_t i = 0; i < r.size(); ++i) {
-      at[static_cast<size_t>(axis)] = place - begins[i];
-      e = e.defined() ? select(place < begins[i], e, r[i](at)) : r[i](at);
-    }
-    return e;
-  }));
+  n.give(0, n.operation("concat", all, {{"axis", int64_t{axis}}}, shape, all[0].type));
 }
 
 std::vector<HostValue> concat_on_host(const HostCall &c) {

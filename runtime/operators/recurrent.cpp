@@ -80,10 +80,8 @@ class Recurrent {
     r_bias_ = bias(gates_, gates_);
   }
 
-  // W x + its bias, at a step.
-  Expression input_part(const Read &products, const Axes &at, int64_t t, int64_t gate) const {
-    return products({at[0] + t * batch_, at[1] + gate * hidden_});
-  }
+  // W x + its bias, at a step: a part of what was computed for all, so that all steps read alike.
+  Operand input_products(int64_t t) const { return sliced(n_, w_products_, 0, t * batch_, batch_); }
   // A gate of a product with all of R.
   Expression gate(const Read &product, const Axes &at, int64_t gate) const {
     return product({at[0], at[1] + gate * hidden_});
@@ -164,10 +162,8 @@ class Rnn : public Recurrent {
  protected:
   State step(const State &before, int64_t t) override {
     const Operand product = dense(n_, before.hidden, r_, r_bias_);
-    return {next(before.hidden, {w_products_, product}, t,
-                 [&](const Reads &r, const Axes &at) {
-                   return activation(0)(input_part(r[0], at, t, 0) + gate(r[1], at, 0));
-                 }),
+    return {next(before.hidden, {input_products(t), product}, t,
+                 [&](const Reads &r, const Axes &at) { return activation(0)(gate(r[0], at, 0) + gate(r[1], at, 0)); }),
             {}};
   }
 };
@@ -191,9 +187,9 @@ class Gru : public Recurrent {
   State step(const State &before, int64_t t) override {
     const Operand product = dense(n_, before.hidden, r_, r_bias_);
     const auto opened = [&](const Reads &r, const Axes &at, int64_t which) {
-      return activation(0)(input_part(r[0], at, t, which) + gate(r[1], at, which));
+      return activation(0)(gate(r[0], at, which) + gate(r[1], at, which));
     };
-    std::vector<Operand> operands = {w_products_, product, before.hidden};
+    std::vector<Operand> operands = {input_products(t), product, before.hidden};
     if (!product_first_) {
       const Operand reset = n_.formula(type_, before.hidden.shape, operands,
                                        [&](const Reads &r, const Axes &at) { return opened(r, at, 1) * r[2].here(); });
@@ -203,7 +199,7 @@ class Gru : public Recurrent {
                  [&](const Reads &r, const Axes &at) {
                    const Expression recurrent = product_first_ ? opened(r, at, 1) * gate(r[1], at, 2) : r[3].here();
                    const Expression z = opened(r, at, 0);
-                   const Expression h = activation(1)(input_part(r[0], at, t, 2) + recurrent);
+                   const Expression h = activation(1)(gate(r[0], at, 2) + recurrent);
                    return (1.0 - z) * h + z * r[2].here();
                  }),
             {}};
@@ -231,11 +227,11 @@ class Lstm : public Recurrent {
 
   State step(const State &before, int64_t t) override {
     const Operand product = dense(n_, before.hidden, r_, r_bias_);
-    std::vector<Operand> operands = {w_products_, product, before.cell};
+    std::vector<Operand> operands = {input_products(t), product, before.cell};
     if (n_.has(7)) operands.push_back(peepholes_);
     // The argument of a gate; `cell` is what its peephole sees.
     const auto sum = [&](const Reads &r, const Axes &at, int64_t which, const Expression &cell) {
-      const Expression e = input_part(r[0], at, t, which) + gate(r[1], at, which);
+      const Expression e = gate(r[0], at, which) + gate(r[1], at, which);
       return n_.has(7) && cell.defined() ? e + r[3]({at[1] + which * hidden_}) * cell : e;
     };
     const Operand cell = next(before.cell, operands, t, [&](const Reads &r, const Axes &at) {

@@ -1,4 +1,5 @@
-// What is computed in one kernel instead of several: fused formulas and epilogues change how, never what.
+// What is computed in one kernel instead of several, or by none: fused formulas, epilogues and views change how, never
+// what.
 
 #include <gtest/gtest.h>
 
@@ -6,6 +7,7 @@
 #include "generators/model/emit.h"
 #include "generators/model/passes/passes.h"
 #include "generators/model/toolchain.h"
+#include "generators/model/views.h"
 #include "runtime/compiled_model.h"
 #include "runtime/graph/executor.h"
 #include "runtime/graph/text.h"
@@ -111,6 +113,70 @@ TEST(FusedFormulas, AnEpilogueStaysWithItsKernel) {
   EXPECT_EQ(group_nodes(after).size(), 2u);
 }
 
+// The compiled library gives what the executor gives.
+void expect_right_when_compiled(const Graph &g) {
+  const TemporaryFolder folder;
+  CompileOptions options;
+  options.name = "net";
+  options.folder = folder.path();
+  options.targets = {best_target_here()};
+  options.shared = true;
+  const CompiledModel made = compile_model(g, options);
+  const auto inputs = random_inputs(g);
+  const CompiledLibrary library(made.shared_library, "net", 1);
+  std::vector<Tensor> given;
+  for (const auto &e : library.inputs()) given.push_back(inputs.at(e.name));
+  const std::vector<Tensor> results = library.run(given);
+  std::map<std::string, Tensor> got;
+  for (size_t i = 0; i < results.size(); ++i) got[library.outputs()[i].name] = results[i];
+  expect_close(got, run(g, inputs));
+}
+
+TEST(Views, AreOnePieceOfTheOperandsMemory) {
+  FormulaGraph b({4, 6, 16});
+  const auto part = [&](const Shape &shape, const std::vector<Expression> &indices) {
+    return b.graph.producer(b.formula(shape, {"x"}, load(0, Type::f32, indices)));
+  };
+  const auto number = [](int64_t n) { return formula::constant_integer(Type::i64, n); };
+  EXPECT_EQ(view_offset(b.graph, *part({2, 6, 16}, {axis(0) + 1, axis(1), axis(2)})), 6 * 16 * 4);
+  EXPECT_EQ(view_offset(b.graph, *part({16}, {number(2), number(3), axis(0)})), (2 * 6 + 3) * 16 * 4);
+  EXPECT_EQ(view_offset(b.graph, *part({4, 6, 16}, {axis(0), axis(1), axis(2)})), 0);
+  EXPECT_FALSE(is_view(b.graph, *part({4, 3, 16}, {axis(0), axis(1), axis(2)}))) << "there are holes";
+  EXPECT_FALSE(is_view(b.graph, *part({8}, {number(0), number(0), axis(0) + 4}))) << "is not aligned";
+  EXPECT_FALSE(is_view(b.graph, *part({6, 4, 16}, {axis(1), axis(0), axis(2)}))) << "is turned";
+  EXPECT_FALSE(is_view(b.graph, *part({4, 6, 16}, {axis(0) + 1, axis(1), axis(2)}))) << "ends outside";
+}
+
+// Cut, computed, joined: parts in their places, parts that are there twice, inputs, constants, joined joins, uneven ones.
+TEST(Views, AreRightWhenCompiled) {
+  FormulaGraph b({4, 16});
+  b.constant("c", {2, 16});
+  const auto join = [&](const std::vector<std::string> &parts, const Shape &shape, int64_t axis) {
+    return b.graph.add_node("concat", parts, "joined" + std::to_string(b.graph.nodes.size()), shape, {{"axis", axis}});
+  };
+  const auto cut = [&](const std::string &from, int64_t begin, int64_t count) {
+    return b.graph.add_node("slice", {from}, "cut" + std::to_string(b.graph.nodes.size()), {count, 16},
+                            {{"axis", int64_t{0}}, {"begin", begin}, {"count", count}});
+  };
+  const std::string h = b.apply("tanh", {cut("x", 1, 2)}), k = b.apply("sigmoid", {cut("x", 0, 1)});
+  const std::string inner = join({h, h, "c"}, {6, 16}, 0), outer = join({inner, k, "x"}, {11, 16}, 0);
+  const std::string sideways = join({k, k}, {1, 32}, 1), uneven = join({"x", cut(outer, 0, 4)}, {4, 32}, -1);
+  const Graph g = b.finish({b.apply("relu", {outer}), sideways, uneven, b.apply("square", {cut(outer, 6, 3)})});
+  expect_right_when_compiled(g);
+}
+
+// y = tanh(x) is read by nobody but the next: all of the chain lives in one place; a value that is read later does not.
+TEST(InPlace, ElementwiseKernelsWriteOverWhatNobodyReadsAnyMore) {
+  FormulaGraph b({8, 64});
+  const std::string kept = b.apply("tanh", {"x"});
+  std::string h = kept;
+  for (int i = 0; i < 3; ++i) {
+    const std::string turned = b.formula({64, 8}, {h}, load(0, Type::f32, {axis(1), axis(0)}) * 2.0);
+    h = b.apply("sigmoid", {b.formula({8, 64}, {turned}, exp(load(0, Type::f32, {axis(1), axis(0)})))});
+  }
+  expect_right_when_compiled(b.finish({b.apply("add", {h, kept})}));
+}
+
 // Kernels with every kind of operand that can follow: compiled, they give what the executor gives.
 TEST(Epilogues, FollowEveryKindOfKernel) {
   FormulaGraph b({1, 19, 9, 9});
@@ -137,21 +203,7 @@ TEST(Epilogues, FollowEveryKindOfKernel) {
   const Graph g = b.finish(outputs);
   EXPECT_EQ(group_nodes(prepared_for_inference(g)).size(), outputs.size());
 
-  const TemporaryFolder folder;
-  CompileOptions options;
-  options.name = "net";
-  options.folder = folder.path();
-  options.targets = {best_target_here()};
-  options.shared = true;
-  const CompiledModel made = compile_model(g, options);
-  const auto inputs = random_inputs(g);
-  const CompiledLibrary library(made.shared_library, "net", 1);
-  std::vector<Tensor> given;
-  for (const auto &e : library.inputs()) given.push_back(inputs.at(e.name));
-  const std::vector<Tensor> results = library.run(given);
-  std::map<std::string, Tensor> got;
-  for (size_t i = 0; i < results.size(); ++i) got[library.outputs()[i].name] = results[i];
-  expect_close(got, run(g, inputs));
+  expect_right_when_compiled(g);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "generators/model/geometry.h"
 #include "generators/model/memory_plan.h"
 #include "generators/model/passes/passes.h"
+#include "generators/model/views.h"
 #include "runtime/graph/text.h"
 #include "tests/graph_builder.h"
 
@@ -94,7 +95,7 @@ TEST(DenseOnImages, BecomesAConvolutionOfTheWholeImage) {
   expect_equal_results(g, after);
   EXPECT_EQ(count(after, "conv2d"), 2);
   EXPECT_EQ(count(after, "dense"), 1);
-  for (const Graph::Node &n : after.nodes) EXPECT_TRUE(n.operation != "reshape" || is_alias(after, n)) << n.outputs[0];
+  for (const Graph::Node &n : after.nodes) EXPECT_TRUE(n.operation != "reshape" || is_view(after, n)) << n.outputs[0];
 }
 
 TEST(Passes, TogetherKeepResults) {

@@ -66,6 +66,8 @@ LAYER_TEST(SumOverFirstAndLast, Lambda([](const Variable &x) { return sum(x, {0,
 LAYER_TEST(MeanOverTheMiddle, Lambda([](const Variable &x) { return mean(x, {1}); }), {2, 3, 4})
 LAYER_TEST(Expand, Lambda([](const Variable &x) { return expand(x, {4, 2, 3}); }), {2, 1})
 LAYER_TEST(Transpose, Lambda([](const Variable &x) { return transpose(x, {2, 0, 1}); }), {2, 3, 4})
+LAYER_TEST(Concat, Lambda([](const Variable &x) { return concat({x, square(x), x}, -1); }), {2, 3, 2})
+LAYER_TEST(Slice, Lambda([](const Variable &x) { return slice(square(x), 1, 1, 2); }), {2, 4, 2})
 LAYER_TEST(Matmul, Lambda([](const Variable &x) { return matmul(x, transposed(x)); }), {2, 3, 4})
 LAYER_TEST(MatmulWithOneMatrixForAll, Lambda([](const Variable &x) {
              return matmul(x, Tensor::full({4, 2}, 0.5));

@@ -19,6 +19,8 @@ class Rewriter {
       softmax(n);
     else if (n.operation == "conv2d_gradient_x")
       transposed_convolution(n);
+    else if (n.operation == "slice")
+      slice(n);
     else
       graph_.nodes.push_back(n);
   }
@@ -87,6 +89,17 @@ class Rewriter {
     give(n, to.formula(x.type, x.shape, {x, largest, total}, [&](const Reads &r, const Axes &) {
       const Expression d = r[0].here() - r[1].here();
       return logarithm ? d - log(r[2].here()) : exp(d) / r[2].here();
+    }));
+  }
+
+  void slice(const Graph::Node &n) {
+    const Operand x = operand(n.inputs.at(0));
+    Lowering to(n, 0, {x}, graph_);
+    const auto axis = static_cast<size_t>(to.axis(n.attributes.integer("axis"), x.rank()));
+    const int64_t begin = n.attributes.integer("begin");
+    give(n, to.formula(x.type, graph_.value(n.outputs[0]).shape, {x}, [&](const Reads &r, Axes at) {
+      at[axis] = at[axis] + begin;
+      return r[0](at);
     }));
   }
 

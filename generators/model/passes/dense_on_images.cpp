@@ -1,5 +1,6 @@
 #include "generators/model/emit.h"
 #include "generators/model/passes/passes.h"
+#include "generators/model/views.h"
 
 namespace saltern::generators {
 
@@ -9,7 +10,7 @@ namespace {
 std::string flattened_image(const Graph &graph, const Graph::Node &dense) {
   if (dense.operation != "dense" || !graph.value(dense.inputs.at(1)).constant.defined()) return "";
   const Graph::Node *reshape = graph.producer(dense.inputs[0]);
-  if (!reshape || reshape->operation != "reshape" || is_alias(graph, *reshape)) return "";
+  if (!reshape || reshape->operation != "reshape" || is_view(graph, *reshape)) return "";
   const Shape &image = graph.value(reshape->inputs[0]).shape;
   const bool rows =
       image.size() == 4 && graph.value(dense.inputs[0]).shape == Shape{image[0], image[1] * image[2] * image[3]};

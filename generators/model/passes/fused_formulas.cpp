@@ -3,6 +3,7 @@
 
 #include "generators/model/emit.h"
 #include "generators/model/passes/passes.h"
+#include "generators/model/views.h"
 
 namespace saltern::generators {
 
@@ -83,6 +84,7 @@ bool should_fuse(const Graph &graph, const Graph::Node &maker, const Expression 
   const std::string &value = maker.outputs[0];
   const Graph::Value &v = graph.value(value);
   if (graph.uses(value) != 1 || !is_exact(v.type)) return false;  // others are rounded when they are stored
+  if (is_view(graph, maker)) return false;                        // costs nothing, and keeps the reader's code general
   const Cost cost = cost_of(made);
   if (cost.reduces || cost.nodes + cost_of(reading).nodes > most_nodes ||
       maker.inputs.size() + reader.inputs.size() > most_operands)

@@ -28,15 +28,15 @@ Graph with_layouts(Graph graph) {
     for (const std::string &i : n.inputs) set_layout(graph, i, changed);
     for (const std::string &o : n.outputs) set_layout(graph, o, changed);
   }
-  // To all that has the same shape and is computed with it element by element.
+  // To all that has the same shape and is computed with it element by element, and to what is joined with it.
   while (changed) {
     changed = false;
     for (const Graph::Node &n : graph.nodes) {
-      if (!is_elementwise(graph, n)) continue;
+      if (!is_elementwise(graph, n) && n.operation != "concat") continue;
       const Shape &shape = graph.value(n.outputs[0]).shape;
       std::vector<std::string> same = n.outputs;
       for (const std::string &i : n.inputs)
-        if (graph.value(i).shape == shape) same.push_back(i);
+        if (graph.value(i).shape == shape || n.operation == "concat") same.push_back(i);
       bool image = false;
       for (const std::string &name : same) image |= is_channels_last(graph.value(name));
       if (image)

@@ -1,0 +1,63 @@
+#include "generators/model/emitters.h"
+#include "generators/model/formula_code.h"
+#include "generators/model/views.h"
+#include "schedules/patterns/elementwise.h"
+
+namespace saltern::generators {
+
+namespace {
+
+// The part that holds `place` among those in [first, last), found by halves: the choice among many stays short.
+formula::Expression chosen(const std::vector<formula::Expression> &parts, const std::vector<int64_t> &begins,
+                           const formula::Expression &place, size_t first, size_t last) {
+  if (last - first == 1) return parts[first];
+  const size_t middle = (first + last) / 2;
+  return select(place < begins[middle], chosen(parts, begins, place, first, middle),
+                chosen(parts, begins, place, middle, last));
+}
+
+}  // namespace
+
+EmittedKernel emit_concat(const Graph &graph, const Group &group) {
+  const Graph::Node &node = group.anchor();
+  const Graph::Value &whole = graph.value(node.outputs[0]);
+  const auto rank = static_cast<int64_t>(whole.shape.size());
+  const int64_t given = node.attributes.integer("axis");
+  const auto axis = static_cast<size_t>(given < 0 ? given + rank : given);
+  std::vector<formula::Expression> at, parts;
+  for (int d = 0; d < static_cast<int>(rank); ++d) at.push_back(formula::axis(d));
+  const formula::Expression place = at[axis];
+  std::vector<int64_t> begins;
+  int64_t begin = 0;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    at[axis] = place - begin;
+    parts.push_back(formula::load(static_cast<int>(i), whole.type, at));
+    begins.push_back(begin);
+    begin += graph.value(node.inputs[i]).shape.at(axis);
+  }
+  Graph::Node joined = node;
+  joined.operation = "formula";
+  joined.attributes = {{"element", chosen(parts, begins, place, 0, parts.size())}};
+  return emit_formula(graph, {{joined}});
+}
+
+EmittedKernel emit_part(const Graph &graph, const Graph::Node &concat, size_t input, int64_t offset) {
+  const Graph::Value &v = graph.value(concat.inputs[input]);
+  const std::vector<int> extents = {static_cast<int>(elements(v.shape))};
+  EmittedKernel k;
+  k.key = "copy " + std::string(facts(v.type).name) + " " + std::to_string(extents[0]);
+  k.arguments = {argument(graph, concat.inputs[input], extents), argument(graph, concat.outputs[0], extents)};
+  k.arguments[1].offset = offset;
+  k.can_fail = false;
+  const Halide::Type type = storage_type(v.type);
+  k.build = [extents, type](const Halide::Target &target) {
+    Build b(target, Build::Schedule::own, Call{extents});
+    const Halide::Func out = b.output("y", b.input("x", 1, type));
+    b.schedule([&](const Machine &m) { schedules::elementwise(out, m); });
+    b.finish(nullptr);
+    return b;
+  };
+  return k;
+}
+
+}  // namespace saltern::generators
