@@ -1,24 +1,151 @@
 #pragma once
-// Operators of imported graphs that run graphs of their own: If, Loop, Scan, SequenceMap.
+// Operators of imported graphs that walk graphs of their own: If, Loop, Scan (and SequenceMap, which is the host's).
 
-#include "runtime/graph/graph.h"
-#include "runtime/operators/value.h"
+#include "runtime/onnx/walk.h"
 
 namespace saltern {
 
-// Runs the graphs in attributes. `scope` is what their names mean outside of them.
-class GraphRunner {
+// Counts a walk's turns and does what loops do with values, for one kind of them.
+template <typename Value>
+class Turns {
  public:
-  virtual ~GraphRunner() = default;
-  virtual std::vector<HostValue> run_body(const Graph &body, const std::vector<HostValue> &inputs,
-                                          const void *scope) = 0;
+  virtual ~Turns() = default;
+  virtual bool absent(const Value &v) const = 0;
+  // Throw where the value is not one boolean, or one number, that is known.
+  virtual bool truth(const Value &v) const = 0;
+  virtual int64_t count(const Value &v) const = 0;
+  virtual const Shape &shape(const Value &v) const = 0;
+  // Place i of an axis, without that axis.
+  virtual Value taken(const Graph::Node &n, const Value &v, int axis, int64_t i) = 0;
+  // Values of one shape along a new axis; negative ones count from the end of the result's.
+  virtual Value stacked(const Graph::Node &n, const std::vector<Value> &parts, int64_t axis) = 0;
+  // Throws when there are too many.
+  virtual void begin(int64_t turn) const = 0;
 };
 
-bool is_control_flow(const Graph::Node &node);
-std::vector<HostValue> run_control_flow(const Graph::Node &node, int64_t opset, const std::vector<HostValue> &inputs,
-                                        GraphRunner &runner, const void *scope);
+// What a scanned output is when no turn was taken: no elements, of the shape that the body declares.
+Tensor nothing_of(const Graph &body, size_t output);
 
-// A function's body with the attributes of a call in the place of references to them.
-Graph with_attributes(const Graph &body, const Attributes &attributes);
+// How a Scan goes along its inputs and outputs.
+struct ScanOrder {
+  size_t states, scans;
+  std::vector<int64_t> input_axes, input_directions, output_axes, output_directions;
+};
+ScanOrder scan_order(const Graph::Node &node, int64_t opset, size_t inputs);
+
+template <typename Value>
+class ControlFlow {
+ public:
+  using Walk = GraphWalk<Value>;
+  using Values = typename Walk::Values;
+  using Names = typename Walk::Names;
+
+  ControlFlow(Walk &walk, Turns<Value> &turns, const Graph::Node &node, const Names &here)
+      : walk_(walk), turns_(turns), node_(node), here_(here) {}
+
+  Values results(int64_t opset, const Values &inputs) {
+    if (node_.operation == "If") return branch(inputs);
+    if (node_.operation == "Loop") return loop(inputs);
+    if (node_.operation != "Scan") unsupported("it makes a sequence");
+    const ScanOrder order = scan_order(node_, opset, inputs.size());
+    return opset < 9 ? scan_of_batch(order, inputs) : scan(order, inputs);
+  }
+
+ private:
+  const Graph &body() const { return node_.attributes.graph("body"); }
+
+  Values branch(const Values &inputs) {
+    const bool first = turns_.truth(inputs.at(0));
+    return walk_.walk(node_.attributes.graph(first ? "then_branch" : "else_branch"), {}, &here_);
+  }
+
+  Values loop(const Values &inputs) {
+    if (inputs.size() < 2 || body().inputs.size() < 2)
+      fail("a loop has a count, a condition and a body that takes both");
+    const size_t carried = inputs.size() - 2;
+    if (body().inputs.size() != carried + 2 || body().outputs.size() < carried + 1)
+      fail("its body takes ", body().inputs.size(), " inputs and gives ", body().outputs.size(), " outputs for ",
+           carried, " carried values");
+    const bool endless = turns_.absent(inputs[0]);
+    const int64_t count = endless ? 0 : turns_.count(inputs[0]);
+    bool going = turns_.absent(inputs[1]) || turns_.truth(inputs[1]);
+    Values state(inputs.begin() + 2, inputs.end());
+    std::vector<Values> scanned(body().outputs.size() - carried - 1);
+    for (int64_t turn = 0; going && (endless || turn < count); ++turn) {
+      turns_.begin(turn);
+      Values given = {walk_.constant("turn", Tensor::of<int64_t>({}, {turn})),
+                      walk_.constant("going", Tensor::of<bool>({}, {true}))};
+      given.insert(given.end(), state.begin(), state.end());
+      const Values results = walk_.walk(body(), given, &here_);
+      going = turns_.truth(results[0]);
+      std::copy_n(results.begin() + 1, carried, state.begin());
+      for (size_t s = 0; s < scanned.size(); ++s) scanned[s].push_back(results[1 + carried + s]);
+    }
+    for (size_t s = 0; s < scanned.size(); ++s) state.push_back(joined(scanned[s], 1 + carried + s, 0));
+    return state;
+  }
+
+  // What all turns gave for one of the body's outputs.
+  Value joined(const Values &parts, size_t output, int64_t axis) {
+    return parts.empty() ? walk_.constant("none", nothing_of(body(), output)) : turns_.stacked(node_, parts, axis);
+  }
+
+  // `inputs` are the states, then the scanned values.
+  Values scan(const ScanOrder &s, const Values &inputs) {
+    std::vector<int> axes;
+    int64_t length = -1;
+    for (size_t i = 0; i < s.scans; ++i) {
+      const Shape &shape = turns_.shape(inputs[s.states + i]);
+      const int64_t given = i < s.input_axes.size() ? s.input_axes[i] : 0, rank = static_cast<int64_t>(shape.size());
+      if (given < -rank || given >= rank) fail("scan axis ", given, " of ", to_string(shape));
+      axes.push_back(static_cast<int>(given < 0 ? given + rank : given));
+      const int64_t extent = shape[static_cast<size_t>(axes.back())];
+      if (length >= 0 && extent != length) fail("scanned inputs of ", length, " and ", extent, " elements");
+      length = extent;
+    }
+    Values state(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(s.states));
+    std::vector<Values> scanned(body().outputs.size() - s.states);
+    for (int64_t turn = 0; turn < length; ++turn) {
+      turns_.begin(turn);
+      Values given = state;
+      for (size_t i = 0; i < s.scans; ++i) {
+        const bool back = i < s.input_directions.size() && s.input_directions[i] != 0;
+        given.push_back(turns_.taken(node_, inputs[s.states + i], axes[i], back ? length - 1 - turn : turn));
+      }
+      const Values results = walk_.walk(body(), given, &here_);
+      std::copy_n(results.begin(), s.states, state.begin());
+      for (size_t o = 0; o < scanned.size(); ++o) scanned[o].push_back(results.at(s.states + o));
+    }
+    for (size_t o = 0; o < scanned.size(); ++o) {
+      if (o < s.output_directions.size() && s.output_directions[o] != 0)
+        std::reverse(scanned[o].begin(), scanned[o].end());
+      state.push_back(joined(scanned[o], s.states + o, o < s.output_axes.size() ? s.output_axes[o] : 0));
+    }
+    return state;
+  }
+
+  // Before opset 9 there is a batch in front of everything, and the lengths of its sequences as the first input.
+  Values scan_of_batch(const ScanOrder &s, const Values &inputs) {
+    if (!turns_.absent(inputs.at(0))) unsupported("sequence lengths of Scan 8");
+    const Shape shape = turns_.shape(inputs.at(1));
+    if (shape.empty()) fail("expected a batch in front of ", to_string(shape));
+    std::vector<Values> parts;
+    for (int64_t b = 0; b < shape[0]; ++b) {
+      Values given;
+      for (size_t i = 1; i < inputs.size(); ++i) given.push_back(turns_.taken(node_, inputs[i], 0, b));
+      const Values results = scan(s, given);
+      parts.resize(results.size());
+      for (size_t r = 0; r < results.size(); ++r) parts[r].push_back(results[r]);
+    }
+    Values all;
+    for (const Values &p : parts) all.push_back(turns_.stacked(node_, p, 0));
+    return all;
+  }
+
+  Walk &walk_;
+  Turns<Value> &turns_;
+  const Graph::Node &node_;
+  const Names &here_;
+};
 
 }  // namespace saltern

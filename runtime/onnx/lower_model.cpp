@@ -1,10 +1,8 @@
 #include "runtime/onnx/lower_model.h"
 
-#include <algorithm>
-
 #include "runtime/onnx/control_flow.h"
 #include "runtime/onnx/run_model.h"
-#include "runtime/operators/operators.h"
+#include "runtime/operators/arguments.h"
 
 namespace saltern {
 
@@ -12,37 +10,22 @@ namespace {
 
 constexpr int64_t most_turns = 4096;          // of a loop that is unrolled
 constexpr int64_t largest_folded = 64 << 20;  // bytes of a constant that is computed here
-constexpr int deepest_call = 200;
 
 bool is_random(const std::string &operation) {
   return operation.rfind("Random", 0) == 0 || operation == "Bernoulli" || operation == "Multinomial";
 }
 
-// The names that one graph's nodes see.
-struct Scope {
-  std::map<std::string, Operand> values;
-  const Scope *outer = nullptr;
-
-  const Operand *find(const std::string &name) const {
-    for (const Scope *s = this; s; s = s->outer) {
-      const auto it = s->values.find(name);
-      if (it != s->values.end()) return &it->second;
-    }
-    return nullptr;
-  }
-};
-
 using Operands = std::vector<Operand>;
 
-class ModelLowering {
+class ModelLowering : public GraphWalk<Operand>, Turns<Operand> {
  public:
-  explicit ModelLowering(const Model &model) : model_(model), opsets_(&model.opsets) {}
+  using GraphWalk::GraphWalk;
 
   Graph lower(const std::map<std::string, Shape> &shapes) {
-    const Graph &g = model_.graph;
+    const Graph &g = model().graph;
     Operands inputs;
     for (const std::string &name : g.inputs) inputs.push_back(input(name, shapes));
-    results_ = lower_graph(g, inputs, nullptr);
+    results_ = walk(g, inputs, nullptr);
     for (size_t i = 0; i < results_.size(); ++i) add_output(g.outputs[i], results_[i]);
     graph_.remove_unused();
     validate(graph_);
@@ -51,8 +34,8 @@ class ModelLowering {
 
  private:
   Operand input(const std::string &name, const std::map<std::string, Shape> &shapes) {
-    const Graph::Value &v = model_.graph.value(name);
-    if (v.constant.defined()) return known(name, v.constant);
+    const Graph::Value &v = model().graph.value(name);
+    if (v.constant.defined()) return constant(name, v.constant);
     if (v.container != Graph::Container::tensor) unsupported("the input '", name, "' is not a tensor");
     if (v.type == Type::text) unsupported("the input '", name, "' is of texts");
     Shape shape = v.shape;
@@ -72,114 +55,83 @@ class ModelLowering {
     return {name, v.type, shape, {}};
   }
 
-  Operand known(const std::string &stem, const Tensor &value) {
+  Operand constant(const std::string &stem, const Tensor &value) override {
     if (value.type() == Type::text) return {stem, value.type(), value.shape(), value};  // never in a kernel
     const std::string name = graph_.fresh_name(stem.empty() ? "constant" : stem);
     graph_.add_constant(name, value);
     return {name, value.type(), value.shape(), value};
   }
 
-  Operands lower_graph(const Graph &g, const Operands &inputs, const Scope *outer) {
-    Scope here;
-    here.outer = outer;
-    for (size_t i = 0; i < g.inputs.size(); ++i) here.values[g.inputs[i]] = i < inputs.size() ? inputs[i] : Operand();
-    for (const auto &[name, v] : g.values)
-      if (v.constant.defined() && !here.values.count(name)) here.values[name] = known(name, v.constant);
-    for (const Graph::Node &n : g.nodes) lower_node(n, here);
-    Operands results;
-    for (const std::string &o : g.outputs) {
-      const Operand *v = here.find(o);
-      if (!v) fail("nothing makes the output '", o, "'");
-      results.push_back(*v);
-    }
-    return results;
-  }
-
-  void lower_node(const Graph::Node &n, Scope &here) {
-    try {
-      Operands inputs;
-      for (const std::string &i : n.inputs) {
-        const Operand *v = i.empty() ? nullptr : here.find(i);
-        if (!i.empty() && !v) fail("its input '", i, "' was not made");
-        inputs.push_back(v ? *v : Operand());
-      }
-      const Operands results = lowered(n, inputs, here);
-      for (size_t o = 0; o < n.outputs.size(); ++o) {
-        if (n.outputs[o].empty()) continue;
-        if (o >= results.size()) fail("it makes no output ", o);
-        here.values[n.outputs[o]] = results[o];
-      }
-    } catch (const Unsupported &e) {
-      unsupported(describe(n), ": ", e.what());
-    } catch (const std::exception &e) {
-      fail(describe(n), ": ", e.what());
-    }
-  }
-
-  Operands lowered(const Graph::Node &n, const Operands &inputs, const Scope &here) {
-    if (n.domain.empty() && n.operation == "If") return branch(n, inputs, here);
-    if (n.domain.empty() && n.operation == "Loop") return loop(n, inputs, here);
-    if (n.domain.empty() && n.operation == "Scan") return scan(n, inputs, here);
-    if (const ModelFunction *f = model_.function(n.domain, n.operation)) return call(*f, n, inputs);
-    const Operator *op = find_operator(n.domain, n.operation);
-    if (!op) unsupported("there is no such operator");
+  Operands apply(const Operator &op, const Graph::Node &n, int64_t opset, const Operands &inputs) override {
     const bool all_known =
         std::all_of(inputs.begin(), inputs.end(), [](const Operand &o) { return !o.present() || o.value.defined(); });
-    if (all_known && !is_random(n.operation)) return folded(*op, n, inputs);
-    if (!op->lower) unsupported("the size of its result, or its kind, depends on data");
-    Lowering lowering(n, opset(n.domain), inputs, graph_);
-    op->lower(lowering);
+    if (all_known && !is_random(n.operation)) return folded(op, n, opset, inputs);
+    if (!op.lower) unsupported("the size of its result, or its kind, depends on data");
+    return lowered(op, n, opset, inputs);
+  }
+
+  Operands lowered(const Operator &op, const Graph::Node &n, int64_t opset, const Operands &inputs) {
+    Lowering lowering(n, opset, inputs, graph_);
+    op.lower(lowering);
     return lowering.given();
   }
 
-  Operands folded(const Operator &op, const Graph::Node &n, const Operands &inputs) {
-    if (op.lower) {  // a constant may be far larger than what it is made of
+  Operands folded(const Operator &op, const Graph::Node &n, int64_t opset, const Operands &inputs) {
+    const bool texts =
+        std::any_of(inputs.begin(), inputs.end(), [](const Operand &i) { return i.present() && i.type == Type::text; });
+    if (op.lower && !texts) {  // a constant may be far larger than what it is made of
       Graph scratch;
-      Operands copies = inputs;
-      Lowering trial(n, opset(n.domain), copies, scratch);
       for (const Operand &i : inputs)
-        if (i.present() && i.type != Type::text && !scratch.values.count(i.name)) scratch.add_constant(i.name, i.value);
+        if (i.present() && !scratch.values.count(i.name)) scratch.add_constant(i.name, i.value);
+      Lowering trial(n, opset, inputs, scratch);
+      op.lower(trial);
       int64_t bytes = 0;
-      if (std::none_of(inputs.begin(), inputs.end(),
-                       [](const Operand &i) { return i.present() && i.type == Type::text; })) {
-        op.lower(trial);
-        for (const Operand &o : trial.given()) bytes += elements(o.shape) * facts(o.type).bytes();
-      }
-      if (bytes > largest_folded) {
-        Lowering lowering(n, opset(n.domain), inputs, graph_);
-        op.lower(lowering);
-        return lowering.given();
-      }
+      for (const Operand &o : trial.given()) bytes += elements(o.shape) * facts(o.type).bytes();
+      if (bytes > largest_folded) return lowered(op, n, opset, inputs);
     }
     std::vector<HostValue> values;
     for (const Operand &i : inputs) values.push_back(i.present() ? HostValue(i.value) : HostValue());
     Operands results;
-    const std::vector<HostValue> made = compute_operator(op, n, opset(n.domain), values);
+    const std::vector<HostValue> made = compute_operator(op, n, opset, values);
     for (size_t o = 0; o < made.size(); ++o) {
       if (made[o].is_sequence()) unsupported("it makes a sequence");
-      results.push_back(made[o].is_tensor() ? known(o < n.outputs.size() ? n.outputs[o] : "", made[o].tensor())
+      results.push_back(made[o].is_tensor() ? constant(o < n.outputs.size() ? n.outputs[o] : "", made[o].tensor())
                                             : Operand());
     }
     return results;
   }
 
-  bool decided(const Operand &condition) const {
-    if (!condition.value.defined()) unsupported("its condition depends on data");
-    return condition.value.integers().at(0) != 0;
+  Operands control_flow(const Graph::Node &n, int64_t opset, const Operands &inputs, const Names &here) override {
+    return ControlFlow<Operand>(*this, *this, n, here).results(opset, inputs);
   }
 
-  Operands branch(const Graph::Node &n, const Operands &inputs, const Scope &here) {
-    return lower_graph(n.attributes.graph(decided(inputs.at(0)) ? "then_branch" : "else_branch"), {}, &here);
+  // ---- What loops ask.
+  bool absent(const Operand &v) const override { return !v.present(); }
+  bool truth(const Operand &v) const override {
+    if (!v.value.defined()) unsupported("its condition depends on data");
+    return v.value.integers().at(0) != 0;
   }
-
-  // Tensors of one shape along a new dimension.
-  Operand stacked(const Graph::Node &n, const Operands &parts, int64_t axis) {
+  int64_t count(const Operand &v) const override {
+    if (!v.value.defined()) unsupported("its number of turns depends on data");
+    return v.value.integers().at(0);
+  }
+  const Shape &shape(const Operand &v) const override { return v.shape; }
+  Operand taken(const Graph::Node &n, const Operand &x, int axis, int64_t i) override {
+    Shape shape = x.shape;
+    shape.erase(shape.begin() + axis);
+    return Lowering(n, 0, {}, graph_).formula(x.type, shape, {x}, [&](const Reads &r, const Axes &at) {
+      Axes indices(at);
+      indices.insert(indices.begin() + axis, index(i));
+      return r[0](indices);
+    });
+  }
+  Operand stacked(const Graph::Node &n, const Operands &parts, int64_t axis) override {
     Lowering to(n, 0, {}, graph_);
     Shape shape = parts.at(0).shape;
     const int at = to.axis(axis, static_cast<int>(shape.size()) + 1);
     shape.insert(shape.begin() + at, static_cast<int64_t>(parts.size()));
     return to.formula(parts[0].type, shape, parts, [&](const Reads &r, const Axes &axes) {
-      std::vector<Expression> indices(axes);
+      Axes indices(axes);
       indices.erase(indices.begin() + at);
       Expression e = r.back()(indices);
       for (size_t p = parts.size() - 1; p-- > 0;)
@@ -187,88 +139,8 @@ class ModelLowering {
       return e;
     });
   }
-
-  Operands loop(const Graph::Node &n, const Operands &inputs, const Scope &here) {
-    const Graph &body = n.attributes.graph("body");
-    if (inputs.size() < 2) fail("a loop has a count and a condition");
-    const size_t carried = inputs.size() - 2;
-    if (body.inputs.size() != carried + 2 || body.outputs.size() < carried + 1)
-      fail("its body does not take and give its carried values");
-    if (inputs[0].present() && !inputs[0].value.defined()) unsupported("its number of turns depends on data");
-    const int64_t count = inputs[0].present() ? inputs[0].value.integers().at(0) : most_turns + 1;
-    bool going = !inputs[1].present() || decided(inputs[1]);
-    Operands state(inputs.begin() + 2, inputs.end());
-    std::vector<Operands> scanned(body.outputs.size() - carried - 1);
-    for (int64_t turn = 0; turn < count && going; ++turn) {
-      if (turn == most_turns) unsupported("it has more than ", most_turns, " turns; a compiled loop is unrolled");
-      Operands given = {known("turn", Tensor::of<int64_t>({}, {turn})), known("going", Tensor::of<bool>({}, {true}))};
-      given.insert(given.end(), state.begin(), state.end());
-      const Operands results = lower_graph(body, given, &here);
-      going = decided(results[0]);
-      std::copy_n(results.begin() + 1, carried, state.begin());
-      for (size_t s = 0; s < scanned.size(); ++s) scanned[s].push_back(results[1 + carried + s]);
-    }
-    for (const Operands &parts : scanned) {
-      if (parts.empty()) unsupported("it has no turn, and its results no shape");
-      state.push_back(stacked(n, parts, 0));
-    }
-    return state;
-  }
-
-  Operands scan(const Graph::Node &n, const Operands &inputs, const Scope &here) {
-    if (opset("") < 9) unsupported("Scan of opset 8");
-    const Attributes &a = n.attributes;
-    const Graph &body = a.graph("body");
-    const auto scans = static_cast<size_t>(a.integer("num_scan_inputs"));
-    if (scans < 1 || inputs.size() < scans) fail("has ", inputs.size(), " inputs, of which ", scans, " are scanned");
-    const size_t states = inputs.size() - scans;
-    const auto at = [](const std::vector<int64_t> &list, size_t i) { return i < list.size() ? list[i] : 0; };
-    const std::vector<int64_t> axes = a.integers("scan_input_axes", {}), back = a.integers("scan_input_directions", {}),
-                               out_axes = a.integers("scan_output_axes", {}),
-                               out_back = a.integers("scan_output_directions", {});
-    Lowering to(n, 0, {}, graph_);
-    Operands state(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(states));
-    const auto axis_of = [&](size_t i) { return to.axis(at(axes, i), inputs[states + i].rank()); };
-    const int64_t length = inputs[states].shape.at(static_cast<size_t>(axis_of(0)));
-    if (length > most_turns) unsupported("it has more than ", most_turns, " turns; a compiled loop is unrolled");
-    std::vector<Operands> scanned(body.outputs.size() - states);
-    for (int64_t turn = 0; turn < length; ++turn) {
-      Operands given = state;
-      for (size_t i = 0; i < scans; ++i) {
-        const Operand &x = inputs[states + i];
-        const auto axis = static_cast<size_t>(axis_of(i));
-        Shape shape = x.shape;
-        shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
-        const int64_t place = at(back, i) != 0 ? length - 1 - turn : turn;
-        given.push_back(to.formula(x.type, shape, {x}, [&](const Reads &r, const Axes &here_axes) {
-          std::vector<Expression> indices(here_axes);
-          indices.insert(indices.begin() + static_cast<std::ptrdiff_t>(axis),
-                         formula::constant_integer(Type::i64, place));
-          return r[0](indices);
-        }));
-      }
-      const Operands results = lower_graph(body, given, &here);
-      std::copy_n(results.begin(), states, state.begin());
-      for (size_t o = 0; o < scanned.size(); ++o) scanned[o].push_back(results[states + o]);
-    }
-    for (size_t o = 0; o < scanned.size(); ++o) {
-      if (scanned[o].empty()) unsupported("it has no turn, and its results no shape");
-      if (at(out_back, o) != 0) std::reverse(scanned[o].begin(), scanned[o].end());
-      state.push_back(stacked(n, scanned[o], at(out_axes, o)));
-    }
-    return state;
-  }
-
-  Operands call(const ModelFunction &f, const Graph::Node &n, const Operands &inputs) {
-    if (++depth_ > deepest_call) fail("functions call each other more than ", deepest_call, " deep");
-    Attributes attributes = f.defaults;
-    for (const auto &[name, a] : n.attributes) attributes.set(name, a);
-    const Opsets *outer = opsets_;
-    opsets_ = &f.opsets;
-    Operands results = lower_graph(with_attributes(f.body, attributes), inputs, nullptr);
-    opsets_ = outer;
-    --depth_;
-    return results;
+  void begin(int64_t turn) const override {
+    if (turn == most_turns) unsupported("it has more than ", most_turns, " turns; a compiled loop is unrolled");
   }
 
   // An output is a value of its own, under the name that the model gives it.
@@ -299,16 +171,8 @@ class ModelLowering {
       if (o.name == from) o.name = to;
   }
 
-  int64_t opset(const std::string &domain) const {
-    const auto it = opsets_->find(domain);
-    return it == opsets_->end() ? 1 : it->second;
-  }
-
   Operands results_;  // of the model, by the names that they have now
-  const Model &model_;
-  const Opsets *opsets_;
   Graph graph_;
-  int depth_ = 0;
 };
 
 }  // namespace

@@ -1,42 +1,26 @@
 #include "runtime/onnx/run_model.h"
 
-#include <set>
-
-#include "runtime/graph/executor.h"
 #include "runtime/onnx/control_flow.h"
-#include "runtime/operators/operators.h"
+#include "runtime/operators/parts.h"
 
 namespace saltern {
 
 namespace {
 
-// The names that one graph's nodes see: its own values, then those of the graphs around it.
-struct Environment {
-  HostValues values;
-  const Environment *outer = nullptr;
+constexpr int64_t most_turns = int64_t{1} << 24;  // a loop that runs longer is taken for one that never ends
 
-  const HostValue *find(const std::string &name) const {
-    for (const Environment *e = this; e; e = e->outer) {
-      const auto it = e->values.find(name);
-      if (it != e->values.end()) return &it->second;
-    }
-    return nullptr;
-  }
-};
-
-class Runner : public GraphRunner {
+class Runner : public GraphWalk<HostValue>, Turns<HostValue> {
  public:
-  explicit Runner(const Model &model) : model_(model) {}
+  using GraphWalk::GraphWalk;
 
   HostValues run(const HostValues &inputs) {
-    Environment environment;
-    const Graph &g = model_.graph;
+    const Graph &g = model().graph;
     for (const auto &[name, value] : inputs) {
       if (std::find(g.inputs.begin(), g.inputs.end(), name) == g.inputs.end())
         fail("the model has no input '", name, "'");
       check(name, g.values.at(name), value);
     }
-    std::vector<HostValue> given;
+    Values given;
     for (const std::string &name : g.inputs) {
       const auto it = inputs.find(name);
       const Graph::Value &v = g.value(name);
@@ -45,20 +29,13 @@ class Runner : public GraphRunner {
       if (it == inputs.end() && !may_lack) fail("the input '", name, "' is missing");
       given.push_back(it != inputs.end() ? it->second : v.constant.defined() ? HostValue(v.constant) : HostValue());
     }
-    opsets_ = &model_.opsets;
-    const std::vector<HostValue> results = run_graph(g, given, nullptr);
+    const Values results = walk(g, given, nullptr);
     HostValues outputs;
     for (size_t i = 0; i < results.size(); ++i) outputs[g.outputs[i]] = results[i];
     return outputs;
   }
 
-  std::vector<HostValue> run_body(const Graph &g, const std::vector<HostValue> &inputs, const void *scope) override {
-    return run_graph(g, inputs, static_cast<const Environment *>(scope));
-  }
-
  private:
-  static constexpr int deepest_call = 200;
-
   static void check(const std::string &name, const Graph::Value &v, const HostValue &value) {
     if (v.container != Graph::Container::tensor || !v.ranked) return;
     const Tensor &t = value.tensor();
@@ -69,91 +46,59 @@ class Runner : public GraphRunner {
            facts(v.type).name, " ", to_string(v.shape));
   }
 
-  std::vector<HostValue> run_graph(const Graph &g, const std::vector<HostValue> &inputs, const Environment *outer) {
-    Environment here;
-    here.outer = outer;
-    for (const auto &[name, v] : g.values)
-      if (v.constant.defined()) here.values[name] = v.constant;
-    if (inputs.size() > g.inputs.size()) fail(inputs.size(), " inputs for a graph of ", g.inputs.size());
-    for (size_t i = 0; i < g.inputs.size(); ++i) here.values[g.inputs[i]] = i < inputs.size() ? inputs[i] : HostValue();
-    std::map<std::string, int> readers = count_readers(g);
-    for (const Graph::Node &n : g.nodes) {
-      run_node(n, here);
-      // A value's memory is freed after its last reader.
-      for (const std::string &i : n.inputs)
-        if (auto it = readers.find(i); it != readers.end() && --it->second == 0) here.values.erase(i);
-    }
-    std::vector<HostValue> results;
-    for (const std::string &o : g.outputs) {
-      const HostValue *v = here.find(o);
-      if (!v) fail("nothing made the output '", o, "'");
-      results.push_back(*v);
-    }
-    return results;
+  HostValue constant(const std::string &, const Tensor &value) override { return value; }
+
+  Values apply(const Operator &op, const Graph::Node &n, int64_t opset, const Values &inputs) override {
+    return compute_operator(op, n, opset, inputs);
   }
 
-  // Of values that only this graph's nodes read by their inputs; an inner graph may read the others at any time.
-  static std::map<std::string, int> count_readers(const Graph &g) {
-    std::map<std::string, int> readers;
-    for (const Graph::Node &n : g.nodes) {
-      for (const auto &[name, a] : n.attributes)
-        if (std::holds_alternative<SharedGraph>(a)) return {};
-      for (const std::string &i : n.inputs) ++readers[i];
-    }
-    for (const std::string &o : g.outputs) readers.erase(o);
-    return readers;
+  Values control_flow(const Graph::Node &n, int64_t opset, const Values &inputs, const Names &here) override {
+    if (n.operation == "SequenceMap") return map_sequence(n.attributes.graph("body"), inputs, here);
+    return ControlFlow<HostValue>(*this, *this, n, here).results(opset, inputs);
   }
 
-  void run_node(const Graph::Node &n, Environment &here) {
-    std::vector<HostValue> inputs;
-    try {
-      for (const std::string &i : n.inputs) {
-        const HostValue *v = i.empty() ? nullptr : here.find(i);
-        if (!i.empty() && !v) fail("its input '", i, "' was not made");
-        inputs.push_back(v ? *v : HostValue());
+  // The body for each sample: the elements of sequences at one place, and tensors as they are.
+  Values map_sequence(const Graph &body, const Values &inputs, const Names &here) {
+    const size_t count = inputs.at(0).sequence().size();
+    std::vector<HostValue::Sequence> results(body.outputs.size());
+    for (size_t i = 0; i < count; ++i) {
+      Values given;
+      for (const HostValue &v : inputs) {
+        if (v.is_sequence() && v.sequence().size() != count)
+          fail("sequences of ", count, " and ", v.sequence().size(), " elements");
+        given.push_back(v.is_sequence() ? v.sequence()[i] : v);
       }
-      const std::vector<HostValue> results = compute(n, inputs, here);
-      for (size_t o = 0; o < n.outputs.size(); ++o) {
-        if (n.outputs[o].empty()) continue;
-        if (o >= results.size()) fail("it makes no output ", o);
-        here.values[n.outputs[o]] = results[o];
-      }
-    } catch (const Unsupported &e) {
-      unsupported(describe(n), ": ", e.what());
-    } catch (const std::exception &e) {
-      fail(describe(n), ": ", e.what());
+      const Values made = walk(body, given, &here);
+      for (size_t o = 0; o < results.size(); ++o) results[o].push_back(made.at(o));
     }
+    Values all;
+    for (size_t o = 0; o < results.size(); ++o) {
+      const auto declared = body.values.find(body.outputs[o]);
+      all.emplace_back(std::move(results[o]), declared == body.values.end() ? Type::f32 : declared->second.type);
+    }
+    return all;
   }
 
-  std::vector<HostValue> compute(const Graph::Node &n, const std::vector<HostValue> &inputs, const Environment &here) {
-    if (is_control_flow(n)) return run_control_flow(n, opset(n.domain), inputs, *this, &here);
-    if (const ModelFunction *f = model_.function(n.domain, n.operation)) return call(*f, n, inputs);
-    const Operator *op = find_operator(n.domain, n.operation);
-    if (!op) unsupported("there is no such operator");
-    return compute_operator(*op, n, opset(n.domain), inputs);
+  // ---- What loops ask.
+  bool absent(const HostValue &v) const override { return v.is_empty(); }
+  bool truth(const HostValue &v) const override {
+    const Tensor &t = v.tensor();
+    if (t.type() != Type::boolean || t.size() != 1) fail("a condition is expected to be one boolean");
+    return *t.data<bool>();
   }
-
-  std::vector<HostValue> call(const ModelFunction &f, const Graph::Node &n, const std::vector<HostValue> &inputs) {
-    if (++depth_ > deepest_call) fail("functions call each other more than ", deepest_call, " deep");
-    Attributes attributes = f.defaults;
-    for (const auto &[name, a] : n.attributes) attributes.set(name, a);
-    const Opsets *outer = opsets_;
-    opsets_ = &f.opsets;
-    const Graph body = with_attributes(f.body, attributes);
-    std::vector<HostValue> results = run_graph(body, inputs, nullptr);
-    opsets_ = outer;
-    --depth_;
-    return results;
+  int64_t count(const HostValue &v) const override { return v.tensor().integers().at(0); }
+  const Shape &shape(const HostValue &v) const override { return v.tensor().shape(); }
+  HostValue taken(const Graph::Node &, const HostValue &v, int axis, int64_t i) override {
+    return saltern::taken(v.tensor(), axis, i);
   }
-
-  int64_t opset(const std::string &domain) const {
-    const auto it = opsets_->find(domain);
-    return it == opsets_->end() ? 1 : it->second;
+  HostValue stacked(const Graph::Node &, const Values &parts, int64_t axis) override {
+    std::vector<Tensor> tensors;
+    for (const HostValue &p : parts) tensors.push_back(p.tensor());
+    return saltern::stacked(tensors, axis);
   }
-
-  const Model &model_;
-  const Opsets *opsets_ = nullptr;
-  int depth_ = 0;
+  void begin(int64_t turn) const override {
+    if (turn == most_turns) fail("a loop of more than ", most_turns, " turns");
+  }
 };
 
 void find_unknown(const Model &model, const Graph &g, std::vector<std::string> &unknown) {
@@ -166,22 +111,6 @@ void find_unknown(const Model &model, const Graph &g, std::vector<std::string> &
 }
 
 }  // namespace
-
-Graph with_attributes(const Graph &body, const Attributes &attributes) {
-  Graph g = body;
-  for (Graph::Node &n : g.nodes) {
-    for (const auto &[name, of_function] : n.references)
-      for (const auto &[given, a] : attributes)
-        if (given == of_function) n.attributes.set(name, a);
-    n.references.clear();
-    std::vector<std::pair<std::string, SharedGraph>> inner;
-    for (const auto &[name, a] : n.attributes)
-      if (const auto *graph = std::get_if<SharedGraph>(&a)) inner.emplace_back(name, *graph);
-    for (const auto &[name, graph] : inner)
-      n.attributes.set(name, std::make_shared<const Graph>(with_attributes(*graph, attributes)));
-  }
-  return g;
-}
 
 void check_operators(const Model &model) {
   std::vector<std::string> unknown;

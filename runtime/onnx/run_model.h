@@ -17,9 +17,6 @@ using HostValues = std::map<std::string, HostValue>;
 // known, naming all of them at once.
 HostValues run_model(const Model &model, const HostValues &inputs);
 
-// Sees every value as soon as it is computed.
-using Watch = void (*)(const Graph::Node &node, const std::string &name, const HostValue &value, void *context);
-
 // The inputs that a caller must give: all that no constant stands for.
 std::vector<std::string> required_inputs(const Model &model);
 
