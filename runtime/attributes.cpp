@@ -1,7 +1,10 @@
 #include "runtime/attributes.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+
+#include "runtime/graph/graph.h"
 
 namespace saltern {
 
@@ -22,6 +25,8 @@ struct Same {
   bool operator()(const formula::Expression &a, const formula::Expression &b) const {
     return a.get() == b.get() || to_string(a) == to_string(b);
   }
+  bool operator()(const SharedGraph &a, const SharedGraph &b) const { return a == b || (a && b && is_same(*a, *b)); }
+  bool operator()(double a, double b) const { return a == b || (std::isnan(a) && std::isnan(b)); }
   template <typename T>
   bool operator()(const T &a, const T &b) const {
     return a == b;

@@ -23,7 +23,7 @@ using SharedGraph = std::shared_ptr<const Graph>;  // the body of a branch or a 
 using Attribute = std::variant<int64_t, double, std::vector<int64_t>, std::string, std::vector<double>,
                                std::vector<std::string>, Tensor, formula::Expression, SharedGraph>;
 
-// Graphs are the same where they are one object; all else by value.
+// By value; all that is not a number is the same as itself.
 bool is_same(const Attribute &a, const Attribute &b);
 
 class Attributes {

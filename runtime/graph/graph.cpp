@@ -29,7 +29,61 @@ void validate_value(const std::string &name, const Graph::Value &v) {
          facts(v.constant.type()).name, " ", to_string(v.constant.shape()));
 }
 
+// `known` are the names of the graphs around it.
+void validate_imported(const Graph &g, std::set<std::string> known) {
+  for (const auto &[name, v] : g.values) {
+    if (name.empty()) fail("a value has no name");
+    if (v.constant.defined()) known.insert(name);
+  }
+  std::set<std::string> inputs;
+  for (const std::string &i : g.inputs) {
+    if (i.empty()) fail("an input has no name");
+    if (!inputs.insert(i).second) fail("the input '", i, "' is listed twice");
+  }
+  known.insert(inputs.begin(), inputs.end());
+  std::set<std::string> made = inputs;
+  for (const Graph::Node &n : g.nodes) {
+    if (n.operation.empty()) fail(describe(n), " has no operator");
+    for (const std::string &i : n.inputs)
+      if (!i.empty() && !known.count(i)) fail(describe(n), " reads '", i, "', which nothing before it makes");
+    for (const auto &[name, a] : n.attributes)
+      if (const auto *inner = std::get_if<SharedGraph>(&a)) validate_imported(**inner, known);
+    for (const std::string &o : n.outputs) {
+      if (o.empty()) continue;
+      if (!made.insert(o).second || (g.values.count(o) > 0 && g.values.at(o).constant.defined()))
+        fail(describe(n), " makes '", o, "', which exists already");
+      known.insert(o);
+    }
+  }
+  for (const std::string &o : g.outputs)
+    if (!known.count(o)) fail("nothing makes the output '", o, "'");
+}
+
+bool is_same(const Graph::Value &a, const Graph::Value &b) {
+  if (a.shape != b.shape || a.type != b.type || a.ranked != b.ranked || a.container != b.container ||
+      a.layout != b.layout || !is_same(Attribute(a.constant), Attribute(b.constant)))
+    return false;
+  for (size_t d = 0; d < a.shape.size(); ++d)
+    if (a.symbol(d) != b.symbol(d)) return false;
+  return true;
+}
+
+bool is_same(const Graph::Node &a, const Graph::Node &b) {
+  return a.operation == b.operation && a.domain == b.domain && a.label == b.label && a.inputs == b.inputs &&
+         a.outputs == b.outputs && a.references == b.references && a.attributes == b.attributes;
+}
+
 }  // namespace
+
+bool is_same(const Graph &a, const Graph &b) {
+  return a.inputs == b.inputs && a.outputs == b.outputs &&
+         std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(),
+                    [](const Graph::Node &x, const Graph::Node &y) { return is_same(x, y); }) &&
+         std::equal(a.values.begin(), a.values.end(), b.values.begin(), b.values.end(),
+                    [](const auto &x, const auto &y) { return x.first == y.first && is_same(x.second, y.second); });
+}
+
+void validate_imported(const Graph &graph) { validate_imported(graph, {}); }
 
 std::string describe(const Graph::Node &n) {
   std::string name = n.label;

@@ -30,6 +30,12 @@ struct Graph {
     bool ranked = true;                // false: not even the rank is known
     Container container = Container::tensor;
     Layout layout = Layout::row_major;  // in a compiled model's memory
+
+    // The name of an extent that is open; empty where it has none.
+    const std::string &symbol(size_t d) const {
+      static const std::string none;
+      return d < symbols.size() && shape[d] < 0 ? symbols[d] : none;
+    }
   };
 
   struct Node {
@@ -67,8 +73,13 @@ struct Graph {
   void remove_unused();
 };
 
-// Throws an Error that names the value or node and what is wrong with it.
+// Whether they say the same: names, order, shapes, attributes (graphs inside included), elements of constants.
+bool is_same(const Graph &a, const Graph &b);
+
+// Throw an Error that names the value or node and what is wrong with it. A lowered graph knows every value's shape. In
+// an imported one every value that is read is made before, once; graphs inside may read names of those around them.
 void validate(const Graph &graph);
+void validate_imported(const Graph &graph);
 
 // Whether a name can stand in a text without quotes: letters, digits and _ . / : - , 200 characters at most.
 bool is_plain_name(const std::string &name);

@@ -12,10 +12,10 @@ constexpr const char *graph_key = "graph";
 
 void save_model(const std::string &path, const Graph &graph) {
   validate(graph);
+  const GraphText written = text_of(graph, -1);  // all tensors beside the text, for other tools to read
   Checkpoint checkpoint;
-  for (const auto &[name, v] : graph.values)
-    if (v.constant.defined()) checkpoint.tensors[name] = v.constant;
-  checkpoint.metadata[graph_key] = to_text(graph);
+  checkpoint.tensors = written.tensors;
+  checkpoint.metadata[graph_key] = written.text;
   save_checkpoint(path, checkpoint);
 }
 

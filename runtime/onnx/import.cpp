@@ -1,6 +1,5 @@
 #include <filesystem>
 #include <fstream>
-#include <set>
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl.h>
@@ -198,28 +197,6 @@ class Importer {
   int depth_ = 0;
 };
 
-// Every value that is read must be made before, once; names of an outer graph can be read in an inner one.
-void check_order(const Graph &g, std::set<std::string> known) {
-  for (const auto &[name, v] : g.values)
-    if (v.constant.defined()) known.insert(name);
-  known.insert(g.inputs.begin(), g.inputs.end());
-  std::set<std::string> made;
-  for (const Graph::Node &n : g.nodes) {
-    for (const std::string &i : n.inputs)
-      if (!i.empty() && !known.count(i)) fail(describe(n), " reads '", i, "', which nothing before it makes");
-    for (const auto &[name, a] : n.attributes)
-      if (const auto *inner = std::get_if<SharedGraph>(&a)) check_order(**inner, known);
-    for (const std::string &o : n.outputs) {
-      if (o.empty()) continue;
-      if (!made.insert(o).second || (g.values.count(o) > 0 && g.values.at(o).constant.defined()))
-        fail(describe(n), " makes '", o, "', which exists already");
-      known.insert(o);
-    }
-  }
-  for (const std::string &o : g.outputs)
-    if (!known.count(o)) fail("nothing makes the output '", o, "'");
-}
-
 onnx::ModelProto parsed(const std::string &path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) fail("cannot read ", path);
@@ -256,8 +233,8 @@ Model load_onnx(const std::string &path) {
     for (const auto &e : p.metadata_props()) m.metadata[e.key()] = e.value();
     for (const auto &f : p.functions()) m.functions.push_back(importer.function(f));
     m.graph = importer.graph(p.graph());
-    check_order(m.graph, {});
-    for (const ModelFunction &f : m.functions) check_order(f.body, {});
+    validate_imported(m.graph);
+    for (const ModelFunction &f : m.functions) validate_imported(f.body);
     take_apart_flex_attention(m.graph);
     for (ModelFunction &f : m.functions) take_apart_flex_attention(f.body);
     return m;
