@@ -11,10 +11,6 @@ namespace {
 constexpr int64_t most_turns = 4096;          // of a loop that is unrolled
 constexpr int64_t largest_folded = 64 << 20;  // bytes of a constant that is computed here
 
-bool is_random(const std::string &operation) {
-  return operation.rfind("Random", 0) == 0 || operation == "Bernoulli" || operation == "Multinomial";
-}
-
 using Operands = std::vector<Operand>;
 
 class ModelLowering : public GraphWalk<Operand>, Turns<Operand> {
@@ -65,7 +61,7 @@ class ModelLowering : public GraphWalk<Operand>, Turns<Operand> {
   Operands apply(const Operator &op, const Graph::Node &n, int64_t opset, const Operands &inputs) override {
     const bool all_known =
         std::all_of(inputs.begin(), inputs.end(), [](const Operand &o) { return !o.present() || o.value.defined(); });
-    if (all_known && !is_random(n.operation)) return folded(op, n, opset, inputs);
+    if (all_known && !is_random(n)) return folded(op, n, opset, inputs);
     if (!op.lower) unsupported("the size of its result, or its kind, depends on data");
     return lowered(op, n, opset, inputs);
   }

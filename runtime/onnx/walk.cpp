@@ -9,6 +9,10 @@ bool is_control_flow(const Graph::Node &node) {
   return node.domain.empty() && names.count(node.operation) > 0;
 }
 
+bool is_random(const Graph::Node &node) {
+  return node.operation.rfind("Random", 0) == 0 || node.operation == "Bernoulli" || node.operation == "Multinomial";
+}
+
 bool has_graph(const Graph::Node &node) {
   return std::any_of(node.attributes.begin(), node.attributes.end(),
                      [](const auto &a) { return std::holds_alternative<SharedGraph>(a.second); });

@@ -15,6 +15,8 @@
 namespace saltern {
 
 bool is_control_flow(const Graph::Node &node);
+// Whether it gives other results each time.
+bool is_random(const Graph::Node &node);
 // Whether one of its attributes is a graph.
 bool has_graph(const Graph::Node &node);
 
