@@ -7,6 +7,7 @@
 #include "runtime/data/png.h"
 #include "runtime/graph/flops.h"
 #include "runtime/graph/model_file.h"
+#include "runtime/onnx/infer_shapes.h"
 #include "runtime/onnx/lower_model.h"
 #include "runtime/onnx/run_model.h"
 
@@ -97,7 +98,7 @@ void count_operators(const Graph &graph, std::map<std::string, int64_t> &counts)
 }
 
 Json about_onnx(const std::string &path) {
-  const Model model = load_onnx(path);
+  const Model model = with_inferred_shapes(load_onnx(path));
   Json opsets = Json::array(), operators = Json::array();
   for (const auto &[domain, version] : model.opsets)
     opsets.push_back({{"domain", domain.empty() ? "ai.onnx" : domain}, {"version", version}});

@@ -1,23 +1,41 @@
 #pragma once
-// Passes over imported graphs that leave ONNX operators: what an exporter wrote down that no run needs.
+// Passes over imported graphs that leave ONNX operators: what an exporter wrote down that no run needs. Each is a
+// function and a file in runtime/onnx/passes/; results stay the same up to rounding.
+
+#include <vector>
 
 #include "runtime/onnx/model.h"
 
 namespace saltern {
 
-// Nodes of constants only become constants, as long as these stay small (results of random operators never).
+// Nodes of constants only become constants, as long as these stay small (results of random operators never); so do
+// values that only shapes decide on, where these are known.
 Model with_folded_constants(Model model);
-// Without nodes that pass their input on as it is: Identity, Dropout outside of training, a Cast to the same type, a
-// Transpose that moves nothing.
+// Without nodes that pass their input on as it is: Identity, Dropout outside of training, x + 0, x * 1, a Slice of all, a
+// Transpose, Reshape, Expand or Cast that changes nothing, ...
 Model without_identities(Model model);
+// Two nodes one after the other that are one: Reshape of Reshape, Transpose of Transpose, Cast of a lossless Cast; two
+// that are none: Neg of Neg. Squeeze, Unsqueeze and Flatten are Reshapes where shapes are known.
+Model with_merged_pairs(Model model);
+// Transposes go down through operators that do not mind, and cancel; where that leaves fewer of them.
+Model with_pushed_transposes(Model model);
+// What scales and shifts each channel (BatchNormalization, Mul, Add, ... by constants) goes into the constant weights of
+// the Conv, ConvTranspose or Gemm before it; MatMul and Add of constants are a Gemm.
+Model with_folded_scales(Model model);
 // Nodes with the same operator, attributes and inputs are one.
 Model with_common_nodes_once(Model model);
-// A BatchNormalization after a Conv of constant weights goes into these weights.
-Model with_folded_batch_norm(Model model);
 // Without nodes and constants that no output needs.
 Model without_dead_code(Model model);
 
-// All of them, until nothing changes.
+struct ModelPass {
+  const char *name;
+  Model (*run)(Model);
+};
+// All of them, in their order.
+const std::vector<ModelPass> &model_passes();
+
+// All of them, until nothing changes. The graph is valid after each (validate_imported); if it is not, an Error names
+// the pass.
 Model optimized(Model model);
 
 }  // namespace saltern

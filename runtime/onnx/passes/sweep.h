@@ -1,0 +1,52 @@
+#pragma once
+// What passes have in common: they go over the nodes of a model's graph in their order, and keep, change or drop each.
+
+#include <functional>
+#include <set>
+
+#include "runtime/onnx/model.h"
+
+namespace saltern {
+
+// A constant that nobody can override; null where there is none.
+const Tensor *constant_of(const Graph &graph, const std::string &name);
+// Names that must stay as they are: the graph's outputs, and what graphs inside of attributes read.
+std::set<std::string> fixed_names(const Graph &graph);
+// Whether it is an operator of ONNX itself, with all of its attributes known.
+bool is_onnx_operator(const Graph::Node &node, const char *operation);
+
+class Sweep {
+ public:
+  explicit Sweep(Graph &graph) : graph_(graph), fixed_(fixed_names(graph)) {
+    for (const Graph::Node &n : graph.nodes)
+      for (const std::string &i : n.inputs) ++readers_[i];
+  }
+
+  // Calls `visit` with each node, whose inputs have their new names already; it keeps what is to stay.
+  void run(const std::function<void(Graph::Node)> &visit);
+
+  // ---- For `visit`.
+  Graph &graph() { return graph_; }
+  void keep(Graph::Node node);
+  // Readers of `from`, whose node is dropped, read `to`.
+  void rename(const std::string &from, const std::string &to) { renamed_[from] = to; }
+  // The kept node that makes a value; null for inputs and constants. Valid until the next keep().
+  Graph::Node *maker(const std::string &name);
+  bool is_fixed(const std::string &name) const { return fixed_.count(name) > 0; }
+  // Whether nothing else needs the value than one input of one node of the graph as it was.
+  bool has_one_reader(const std::string &name) const;
+  // A new constant, by a name like that of `like`.
+  std::string constant(const std::string &like, const Tensor &value);
+  // A name for a new value.
+  std::string fresh(const std::string &like);
+
+ private:
+  Graph &graph_;
+  std::set<std::string> fixed_, taken_;
+  std::map<std::string, std::string> renamed_;
+  std::map<std::string, size_t> makers_;
+  std::map<std::string, int> readers_;
+  std::vector<Graph::Node> kept_;
+};
+
+}  // namespace saltern
