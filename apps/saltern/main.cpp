@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "apps/saltern/command.h"
+#include "runtime/load_plugin.h"
 #include "runtime/version.h"
 
 namespace {
@@ -60,6 +61,11 @@ int main(int argc, char **argv) {
     const std::string what = unknown.empty() ? e.what() : "'" + unknown.front() + "' is no command or option here";
     return "saltern: " + what + "\nsaltern: try --help\n";
   });
+  std::vector<std::string> plugins;
+  app.add_option("--plugin", plugins, "A shared library with operators of its own; may be given more than once")
+      ->allow_extra_args(false)
+      ->delimiter(':')
+      ->envname("SALTERN_PLUGINS");
   std::string message;
   const int code = exit_code_of(
       [&] {
@@ -67,6 +73,7 @@ int main(int argc, char **argv) {
         for (const Command &c : commands) {
           CLI::App *sub = app.add_subcommand(c.name, c.summary);
           if (c.hidden) sub->group("");
+          sub->fallthrough();  // --plugin may stand behind the command too
           c.define(*sub, chosen);
         }
         try {
@@ -76,6 +83,7 @@ int main(int argc, char **argv) {
           std::cout.flush();
           return exit == 0 && std::cout ? 0 : exit == 0 ? failed : bad_usage;
         }
+        for (const std::string &p : plugins) on_input([&] { return load_plugin(p); });
         return chosen();
       },
       message);

@@ -2,14 +2,16 @@
 
 #include <map>
 
+#include "runtime/operators/registry.h"
+
 namespace saltern {
 
 namespace {
 
 using Key = std::pair<std::string, std::string>;
 
-const std::map<Key, Operator> &table() {
-  static const std::map<Key, Operator> all = [] {
+std::map<Key, Operator> &table() {
+  static std::map<Key, Operator> all = [] {
     std::map<Key, Operator> rows;
     for (const OperatorList *list : {&elementwise_operators(),   &constant_operators(),
                                      &shape_operators(),         &joining_operators(),
@@ -43,6 +45,8 @@ const Operator *find_operator(const std::string &domain, const std::string &name
   const auto it = table().find({domain == "ai.onnx" ? "" : domain, name});
   return it == table().end() ? nullptr : &it->second;
 }
+
+void add_operator(const Operator &row) { table().emplace(Key{row.domain, row.name}, row); }
 
 std::vector<const Operator *> all_operators() {
   std::vector<const Operator *> all;

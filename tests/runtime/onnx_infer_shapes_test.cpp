@@ -1,23 +1,13 @@
 // Shapes of imported graphs before they run: numbers, names, and sums of names, through arithmetic on shapes, branches,
 // loops and functions. What cannot be told stays open, and nothing is claimed that a run would contradict.
 
-#include <gtest/gtest.h>
-
 #include <chrono>
 
-#include "runtime/graph/text.h"
 #include "runtime/onnx/infer_shapes.h"
+#include "tests/imported_model.h"
 
 namespace saltern {
 namespace {
-
-Model model(const std::string &lines, int64_t opset = 21) {
-  Model m;
-  m.graph = parse_imported_graph("saltern graph 1\n" + lines, {}, "test");
-  m.opsets[""] = opset;
-  m.ir_version = 10;
-  return m;
-}
 
 // "f32 [2, batch, ?]", or nothing.
 std::string shape_of(const Model &m, const std::string &name = "y") {
@@ -34,17 +24,19 @@ std::string shape_of(const Model &m, const std::string &name = "y") {
 }
 
 TEST(InferShapes, NamesAndNumbersGoThroughOperators) {
-  EXPECT_EQ(shape_of(model("input x f32 [batch, 3, 32, 32]\nconstant w f32 [1, 3, 1, 1] = [1.0, 2.0, 3.0]\n"
-                           "node Conv(x, w) {strides = [2, 2]} -> y\noutput y\n")),
+  EXPECT_EQ(shape_of(model_of("input x f32 [batch, 3, 32, 32]\nconstant w f32 [1, 3, 1, 1] = [1.0, 2.0, 3.0]\n"
+                              "node Conv(x, w) {strides = [2, 2]} -> y\noutput y\n")),
             "f32 [batch, 1, 16, 16]");
-  EXPECT_EQ(shape_of(model("input a f32 [n, 2]\ninput b f32 [m, 2]\nnode Concat(a, b, a) {axis = 0} -> y\noutput y\n")),
-            "f32 [\"m+2*n\", 2]");
-  EXPECT_EQ(shape_of(model("input a f32 [n, m, 2]\nnode Flatten(a) {axis = 2} -> y\noutput y\n")), "f32 [\"m*n\", 2]");
-  EXPECT_EQ(shape_of(model("input a f32 [?, 4]\nnode Relu(a) -> y\noutput y\n")), "f32 [?, 4]");
+  EXPECT_EQ(
+      shape_of(model_of("input a f32 [n, 2]\ninput b f32 [m, 2]\nnode Concat(a, b, a) {axis = 0} -> y\noutput y\n")),
+      "f32 [\"m+2*n\", 2]");
+  EXPECT_EQ(shape_of(model_of("input a f32 [n, m, 2]\nnode Flatten(a) {axis = 2} -> y\noutput y\n")),
+            "f32 [\"m*n\", 2]");
+  EXPECT_EQ(shape_of(model_of("input a f32 [?, 4]\nnode Relu(a) -> y\noutput y\n")), "f32 [?, 4]");
 }
 
 TEST(InferShapes, ArithmeticOnShapesIsComputed) {
-  const Model m = model(
+  const Model m = model_of(
       "input x f32 [batch, seq, 12]\n"
       "constant i i64 [2] = [0, 1]\nconstant heads i64 [2] = [3, 4]\n"
       "node Shape(x) -> s\nnode Gather(s, i) -> front\nnode Concat(front, heads) {axis = 0} -> to\n"
@@ -60,13 +52,13 @@ TEST(InferShapes, ArithmeticOnShapesIsComputed) {
 
 TEST(InferShapes, WhatIsNotLinearStaysOpen) {
   // At most ten of a sequence; every second of a row; where elements are not zero.
-  EXPECT_EQ(shape_of(model("input x f32 [seq, 2]\nconstant b i64 [1] = [0]\nconstant e i64 [1] = [10]\n"
-                           "node Slice(x, b, e) -> y\noutput y\n")),
+  EXPECT_EQ(shape_of(model_of("input x f32 [seq, 2]\nconstant b i64 [1] = [0]\nconstant e i64 [1] = [10]\n"
+                              "node Slice(x, b, e) -> y\noutput y\n")),
             "f32 [?, 2]");
   EXPECT_EQ(
-      shape_of(model("input x f32 [1, 1, w]\nnode MaxPool(x) {kernel_shape = [2], strides = [2]} -> y\noutput y\n")),
+      shape_of(model_of("input x f32 [1, 1, w]\nnode MaxPool(x) {kernel_shape = [2], strides = [2]} -> y\noutput y\n")),
       "f32 [1, 1, ?]");
-  EXPECT_EQ(shape_of(model("input x f32 [3]\nnode NonZero(x) -> y\noutput y\n")), "");
+  EXPECT_EQ(shape_of(model_of("input x f32 [3]\nnode NonZero(x) -> y\noutput y\n")), "");
 }
 
 TEST(InferShapes, BranchesAndLoops) {
@@ -74,27 +66,28 @@ TEST(InferShapes, BranchesAndLoops) {
       "graph a\nnode Neg(x) -> a\noutput a\nend\ngraph b\nnode Relu(x) -> b\noutput b\nend\n"
       "graph c\nnode Concat(x, x) {axis = 0} -> c\noutput c\nend\n";
   const std::string head = "input x f32 [n, 2]\ninput c bool []\n" + branches;
-  EXPECT_EQ(shape_of(model(head + "node If(c) {then_branch = graph a, else_branch = graph b} -> y\noutput y\n")),
+  EXPECT_EQ(shape_of(model_of(head + "node If(c) {then_branch = graph a, else_branch = graph b} -> y\noutput y\n")),
             "f32 [n, 2]");
-  EXPECT_EQ(shape_of(model(head + "node If(c) {then_branch = graph a, else_branch = graph c} -> y\noutput y\n")), "");
+  EXPECT_EQ(shape_of(model_of(head + "node If(c) {then_branch = graph a, else_branch = graph c} -> y\noutput y\n")),
+            "");
   const std::string loop =
       "input x f32 [n, 2]\nconstant count i64 [] = [5]\ngraph body\ninput i\ninput on\ninput v\ninput w\n"
       "node Identity(on) -> next\nnode Neg(v) -> v1\nnode Concat(w, w) {axis = 0} -> w1\n"
       "output next\noutput v1\noutput w1\noutput v1\nend\n"
       "node Loop(count, \"\", x, x) {body = graph body} -> y, grown, all\noutput y\noutput grown\noutput all\n";
-  EXPECT_EQ(shape_of(model(loop)), "f32 [n, 2]");
-  EXPECT_EQ(shape_of(model(loop), "grown"), "");
-  EXPECT_EQ(shape_of(model(loop), "all"), "f32 [5, n, 2]");
-  EXPECT_EQ(shape_of(model("input x f32 [n, t, 2]\ninput s f32 [n, 2]\ngraph body\ninput s0\ninput x0\n"
-                           "node Add(s0, x0) -> s1\noutput s1\noutput s1\nend\n"
-                           "node Scan(s, x) {body = graph body, num_scan_inputs = 1, scan_input_axes = [1], "
-                           "scan_output_axes = [2]} -> last, y\noutput y\n")),
+  EXPECT_EQ(shape_of(model_of(loop)), "f32 [n, 2]");
+  EXPECT_EQ(shape_of(model_of(loop), "grown"), "");
+  EXPECT_EQ(shape_of(model_of(loop), "all"), "f32 [5, n, 2]");
+  EXPECT_EQ(shape_of(model_of("input x f32 [n, t, 2]\ninput s f32 [n, 2]\ngraph body\ninput s0\ninput x0\n"
+                              "node Add(s0, x0) -> s1\noutput s1\noutput s1\nend\n"
+                              "node Scan(s, x) {body = graph body, num_scan_inputs = 1, scan_input_axes = [1], "
+                              "scan_output_axes = [2]} -> last, y\noutput y\n")),
             "f32 [n, 2, t]");
 }
 
 TEST(InferShapes, DeclaredShapesStayWhereNothingBetterIsKnown) {
   const Model m = with_inferred_shapes(
-      model("input x f32 [n]\nnode NonZero(x) -> z i64 [1, found]\nnode Neg(x) -> y f32 any\noutput y\noutput z\n"));
+      model_of("input x f32 [n]\nnode NonZero(x) -> z i64 [1, found]\nnode Neg(x) -> y f32 any\noutput y\noutput z\n"));
   EXPECT_EQ(m.graph.value("z").symbol(1), "found");
   EXPECT_EQ(m.graph.value("y").symbol(0), "n");
 }
@@ -108,7 +101,7 @@ TEST(InferShapes, ALongModelTakesAMoment) {
              "\nnode Reshape(b" + n + ", s" + n + ") -> c" + n + "\n";
     last = "c" + n;
   }
-  const Model m = model(lines + "output " + last + "\n");
+  const Model m = model_of(lines + "output " + last + "\n");
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(shape_of(m, last), "f32 [batch, seq, 8]");
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -70,7 +70,7 @@ class Folding {
   std::optional<Product> product(const std::string &name) {
     const Graph::Node *n = sweep_.maker(name);
     const Tensor *w = n && n->outputs.size() == 1 ? constant(*n, 1) : nullptr;
-    if (!is_f32(w) || w->size() == 0) return std::nullopt;
+    if (!is_f32(w) || w->size() == 0 || w->rank() < 2) return std::nullopt;
     const int rank = w->rank();
     const int64_t groups = n->attributes.integer("group", 1), outputs = w->extent(0);
     if (is_onnx_operator(*n, "Conv") && rank > 2)
