@@ -115,7 +115,7 @@ Plan upsample_plan(const Lowering &n, const Operand &x) {
   plan.rule.mode = n.attributes().word("mode", "nearest");
   if (plan.rule.mode == "bilinear") plan.rule.mode = "linear";
   plan.rule.coordinates = "asymmetric";
-  plan.rule.rounding = "floor";
+  plan.rule.rounding = "by_scale";
   plan.axes = unchanged(x.shape);
   for (size_t d = 0; d < plan.axes.size(); ++d) set_scale(plan.axes[d], scales[d]);
   return plan;

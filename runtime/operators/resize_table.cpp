@@ -86,7 +86,9 @@ ResizeTable resize_table(const ResizeRule &rule, const ResizeAxis &axis) {
   const Coordinate coordinate = find(coordinates(), rule.coordinates, "coordinate_transformation_mode");
   const bool nearest = rule.mode == "nearest", cubic = rule.mode == "cubic";
   if (!nearest && !cubic && rule.mode != "linear") fail("mode is '", rule.mode, "'; expected nearest, linear or cubic");
-  const Rounding rounding = nearest ? find(roundings(), rule.rounding, "nearest_mode") : nullptr;
+  // Before opset 11 there was no choice: down where an axis grows, up where it shrinks.
+  const std::string rounded = rule.rounding != "by_scale" ? rule.rounding : axis.scale < 1 ? "ceil" : "floor";
+  const Rounding rounding = nearest ? find(roundings(), rounded, "nearest_mode") : nullptr;
   // A filter against aliasing is as much wider as the result is smaller.
   const double shrink = rule.antialias && !nearest ? std::min(axis.scale, 1.0) : 1;
   const auto first = static_cast<int64_t>(std::floor((cubic ? -2 : -1) / shrink)) + 1;

@@ -7,6 +7,7 @@
 #include "runtime/load_plugin.h"
 #include "runtime/onnx/infer_shapes.h"
 #include "runtime/onnx/lower_model.h"
+#include "runtime/operators/lowering.h"
 #include "tests/errors.h"
 #include "tests/imported_model.h"
 
