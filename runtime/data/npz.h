@@ -1,0 +1,21 @@
+#pragma once
+// NumPy's files of several named arrays, .npz: a ZIP archive of .npy files.
+
+#include <map>
+#include <string>
+
+#include "runtime/tensor.h"
+
+namespace saltern {
+
+struct NpzOptions {
+  uint64_t max_bytes = uint64_t{16} << 30;  // of all arrays together; more is refused before it is allocated
+};
+
+// By name, without the ending .npy. Errors name the file, the array and the fault.
+std::map<std::string, Tensor> read_npz(const std::string &path, const NpzOptions &options = {});
+
+// Atomically; deflated as numpy.savez_compressed does it, or stored as numpy.savez.
+void write_npz(const std::string &path, const std::map<std::string, Tensor> &tensors, bool compressed = false);
+
+}  // namespace saltern
