@@ -43,6 +43,7 @@ struct CompiledLibrary::Functions {
   int (*run)(void *, const void *const *, void *const *) = nullptr;
   const char *(*error)(const void *) = nullptr;
   void (*destroy)(void *) = nullptr;
+  void (*watch)(void *, void (*)(void *, const char *), void *) = nullptr;
   const EdgeFacts *(*input)(int) = nullptr;
   const EdgeFacts *(*output)(int) = nullptr;
 
@@ -67,6 +68,7 @@ CompiledLibrary::CompiledLibrary(const std::string &path, const std::string &nam
   f.find(f.run, path, name + "_run");
   f.find(f.error, path, name + "_error");
   f.find(f.destroy, path, name + "_destroy");
+  f.find(f.watch, path, name + "_watch");
   f.find(f.input, path, name + "_input");
   f.find(f.output, path, name + "_output");
   RunOptions options = {};
@@ -78,6 +80,14 @@ CompiledLibrary::CompiledLibrary(const std::string &path, const std::string &nam
 }
 
 CompiledLibrary::~CompiledLibrary() = default;
+
+void CompiledLibrary::watch(std::function<void(const std::string &)> after_step) {
+  after_step_ = std::move(after_step);
+  const auto call = [](void *library, const char *origin) {
+    static_cast<CompiledLibrary *>(library)->after_step_(origin);
+  };
+  functions_->watch(functions_->model, after_step_ ? +call : nullptr, this);
+}
 
 std::vector<Tensor> CompiledLibrary::run(const std::vector<Tensor> &inputs) const {
   if (inputs.size() != inputs_.size()) fail(inputs.size(), " inputs for a model of ", inputs_.size());

@@ -1,6 +1,7 @@
 #pragma once
 // A model that was compiled into a shared library, loaded at run time.
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,8 +29,12 @@ class CompiledLibrary {
   // Inputs and outputs in the model's order.
   std::vector<Tensor> run(const std::vector<Tensor> &inputs) const;
 
+  // From now on, calls `after_step` when a step has run, with the name of the value that it made; null ends that.
+  void watch(std::function<void(const std::string &value)> after_step);
+
  private:
   struct Functions;
+  std::function<void(const std::string &)> after_step_;
   std::unique_ptr<Functions> functions_;
   std::vector<Edge> inputs_, outputs_;
 };

@@ -107,4 +107,10 @@ void AtomicFile::commit() {
   close(folder);
 }
 
+void write_atomically(const std::string &path, std::string_view contents) {
+  AtomicFile file(path);
+  file.write(contents.data(), contents.size());
+  file.commit();
+}
+
 }  // namespace saltern

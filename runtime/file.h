@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace saltern {
@@ -49,5 +50,8 @@ class AtomicFile {
   std::string path_, temporary_;
   int descriptor_ = -1;
 };
+
+// A whole file at once.
+void write_atomically(const std::string &path, std::string_view contents);
 
 }  // namespace saltern

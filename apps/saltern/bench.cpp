@@ -94,6 +94,8 @@ void define_bench(CLI::App &app, Action &chosen) {
       ->capture_default_str();
   app.add_flag("--compiled", whole->compiled,
                "Compile the model for its exact shapes first, or take it from the cache");
+  app.add_flag("--layers", whole->layers, "A table of the model's layers, and what share of the time each takes");
+  app.add_option("--trace", whole->trace, "Write one run of the model as a trace for chrome://tracing or Perfetto");
   app.add_flag("--json", whole->json, "One line of JSON");
   app.callback([whole, &app, &chosen] {
     if (!app.get_subcommands().empty()) return;
@@ -102,7 +104,8 @@ void define_bench(CLI::App &app, Action &chosen) {
   });
   app.footer(
       "Every sample is taken between two bursts of pure multiply-adds, so that the share of peak holds\n"
-      "even where the clock moves.\n\n  saltern bench model.onnx --compiled --json\n  saltern bench matmul 1024 1024 "
+      "even where the clock moves.\n\n  saltern bench model.onnx --compiled --json\n  saltern bench model.onnx "
+      "--layers --trace trace.json\n  saltern bench matmul 1024 1024 "
       "1024 --threads 1 --json\n"
       "  saltern bench conv2d --in 64 --out 64 --size 56 --pass all");
   for (const OperationRow &row : operations()) {

@@ -5,9 +5,14 @@
 #include <cstdio>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "apps/saltern/command.h"
 #include "apps/saltern/compiled_run.h"
+#include "apps/saltern/layer_times.h"
 #include "apps/saltern/random_inputs.h"
+#include "generators/model/model_plan.h"
+#include "runtime/file.h"
 #include "runtime/graph/executor.h"
 #include "runtime/graph/flops.h"
 #include "runtime/peak.h"
@@ -44,30 +49,82 @@ Timings timed(const std::function<void()> &run, const BenchModelOptions &o) {
   return {times, peaks[peaks.size() / 2]};
 }
 
+// The layers of a graph that runs node by node.
+std::vector<Layer> layers_of(const Graph &graph) {
+  std::vector<Layer> layers;
+  for (const Graph::Node &n : graph.nodes)
+    layers.push_back({n.outputs[0], n.operation, graph.value(n.outputs[0]).shape, flops(graph, n)});
+  return layers;
+}
+
+// Those of what it compiles to: operations of one kernel are one layer.
+std::vector<Layer> compiled_layers_of(const Graph &graph) {
+  std::vector<Layer> layers;
+  for (const generators::PlannedStep &s : generators::plan_model(graph).steps) {
+    std::string operations;
+    for (const std::string &o : s.operations) operations += (operations.empty() ? "" : " + ") + o;
+    layers.push_back({s.value, operations, s.shape, s.flops});
+  }
+  return layers;
+}
+
+void record(LayerTimes &times, const std::function<void()> &run, const BenchModelOptions &o) {
+  constexpr int least = 3, most = 1000;
+  const auto until = Clock::now() + std::chrono::duration<double>(o.seconds / 2);
+  for (int i = 0; i < least || (Clock::now() < until && i < most); ++i) times.record(run);
+}
+
+struct Measured {
+  Timings whole;
+  std::optional<LayerTimes> layers;
+};
+
+Measured measured(const Graph &graph, const BenchModelOptions &o) {
+  const std::map<std::string, Tensor> inputs = random_inputs(graph);
+  const bool by_layers = o.layers || !o.trace.empty();
+  Measured m;
+  if (o.compiled) {
+    CompiledGraph compiled(graph, o.machine.threads);
+    m.whole = timed([&] { compiled.run(inputs); }, o);
+    if (!by_layers) return m;
+    m.layers.emplace(compiled_layers_of(graph));
+    compiled.watch([&](const std::string &) { m.layers->done(); });
+    record(
+        *m.layers, [&] { compiled.run(inputs); }, o);
+    compiled.watch(nullptr);
+    return m;
+  }
+  m.whole = timed([&] { run(graph, inputs); }, o);
+  if (!by_layers) return m;
+  m.layers.emplace(layers_of(graph));
+  RunHooks hooks;
+  hooks.done = [&](const Graph::Node &) { m.layers->done(); };
+  record(
+      *m.layers, [&] { run(graph, inputs, hooks); }, o);
+  return m;
+}
+
 }  // namespace
 
 int bench_model(const BenchModelOptions &o) {
   const LimitInstructionSet limit(o.machine.set());
   set_threads(o.machine.threads);
   const Graph graph = o.model.graph();
-  const std::map<std::string, Tensor> inputs = random_inputs(graph);
-  Timings t;
-  if (o.compiled) {
-    const CompiledGraph compiled(graph, o.machine.threads);
-    t = timed([&] { compiled.run(inputs); }, o);
-  } else {
-    t = timed([&] { run(graph, inputs); }, o);
-  }
+  const Measured m = measured(graph, o);
+  if (!o.trace.empty()) on_input([&] { write_atomically(o.trace, m.layers->trace().dump()); });
+  const Timings &t = m.whole;
   const double work = flops(graph), gflops = work / (t.at(0.5) * 1e6), share = gflops / t.peak_gflops;
   if (o.json) {
-    const nlohmann::ordered_json row = {{"model", o.model.path},        {"kernels", o.compiled ? "exact" : "library"},
-                                        {"isa", o.machine.isa},         {"threads", o.machine.threads},
-                                        {"median_ms", t.at(0.5)},       {"min_ms", t.milliseconds.front()},
-                                        {"p90_ms", t.at(0.9)},          {"gflops", gflops},
-                                        {"peak_gflops", t.peak_gflops}, {"share_of_peak", share},
-                                        {"runs", t.milliseconds.size()}};
+    nlohmann::ordered_json row = {{"model", o.model.path},        {"kernels", o.compiled ? "exact" : "library"},
+                                  {"isa", o.machine.isa},         {"threads", o.machine.threads},
+                                  {"median_ms", t.at(0.5)},       {"min_ms", t.milliseconds.front()},
+                                  {"p90_ms", t.at(0.9)},          {"gflops", gflops},
+                                  {"peak_gflops", t.peak_gflops}, {"share_of_peak", share},
+                                  {"runs", t.milliseconds.size()}};
+    if (o.layers) row["layers"] = to_json(m.layers->medians());
     std::printf("%s\n", row.dump().c_str());
   } else {
+    if (o.layers) std::printf("%s", table(m.layers->medians()).c_str());
     std::printf(
         "%s: %s kernels, %s, %d thread%s: median %.3f ms, best %.3f ms, 90 %% below %.3f ms; %.1f GF/s, %.1f %% of "
         "peak\n",

@@ -12,7 +12,8 @@ struct BenchModelOptions {
   ModelOptions model;
   MachineOptions machine;
   double seconds = 2;
-  bool compiled = false, json = false;
+  bool compiled = false, layers = false, json = false;
+  std::string trace;  // a file for it
 };
 
 int bench_model(const BenchModelOptions &options);

@@ -1,11 +1,11 @@
 #include "apps/saltern/compiled_run.h"
 
 #include <filesystem>
+#include <optional>
 
 #include "generators/model/compile.h"
 #include "runtime/compiled_model.h"
-#include "runtime/onnx/lower_model.h"
-#include "runtime/operators/lowering.h"
+#include "runtime/progress.h"
 
 namespace saltern {
 
@@ -17,11 +17,22 @@ CompiledGraph::CompiledGraph(const Graph &graph, int threads) {
   options.targets = {generators::best_target_here()};
   options.shared = true;
   const std::string library = options.folder + "/libmodel.so";
-  if (!std::filesystem::exists(library)) generators::compile_model(graph, options);
+  if (!std::filesystem::exists(library)) {
+    std::optional<Progress> bar;
+    options.progress = [&](int done, int all) {
+      if (!bar) bar.emplace("compiling", all);
+      bar->update(done);
+    };
+    generators::compile_model(graph, options);
+  }
   library_ = std::make_unique<CompiledLibrary>(library, options.name, threads);
 }
 
 CompiledGraph::~CompiledGraph() = default;
+
+void CompiledGraph::watch(std::function<void(const std::string &)> after_step) {
+  library_->watch(std::move(after_step));
+}
 
 std::map<std::string, Tensor> CompiledGraph::run(const std::map<std::string, Tensor> &inputs) const {
   std::vector<Tensor> given;
@@ -29,19 +40,6 @@ std::map<std::string, Tensor> CompiledGraph::run(const std::map<std::string, Ten
   const std::vector<Tensor> made = library_->run(given);
   std::map<std::string, Tensor> outputs;
   for (size_t i = 0; i < made.size(); ++i) outputs[library_->outputs()[i].name] = made[i];
-  return outputs;
-}
-
-HostValues run_compiled(const Model &model, const HostValues &inputs, int threads) {
-  std::map<std::string, Shape> shapes;
-  std::map<std::string, Tensor> given;
-  for (const auto &[name, value] : inputs) {
-    if (!value.is_tensor()) unsupported("the input '", name, "' is not a tensor; compiled models take tensors only");
-    shapes[name] = value.tensor().shape();
-    given[name] = value.tensor();
-  }
-  HostValues outputs;
-  for (const auto &[name, t] : CompiledGraph(lower_model(model, shapes), threads).run(given)) outputs[name] = t;
   return outputs;
 }
 

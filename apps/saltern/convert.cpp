@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/saltern/command.h"
-#include "apps/saltern/model_options.h"
-#include "runtime/graph/model_file.h"
+#include "apps/saltern/loaded_model.h"
+#include "apps/saltern/machine_options.h"
 #include "runtime/onnx/export.h"
 #include "runtime/onnx/optimize.h"
 
@@ -14,6 +14,7 @@ namespace {
 
 struct Options {
   std::string model, output;
+  ThreadOptions threads;
   bool plain = false, json = false;
 };
 
@@ -42,7 +43,8 @@ void check_round_trip(const Model &meant, const std::string &path) {
 }
 
 int run(const Options &o) {
-  const Model given = on_input([&] { return is_onnx(o.model) ? load_onnx(o.model) : onnx_of(load_model(o.model)); });
+  o.threads.use();
+  const Model given = LoadedModel(o.model).onnx();
   const Model made = o.plain ? given : optimized(given);
   save_onnx(o.output, made);
   check_round_trip(made, o.output);
@@ -65,6 +67,7 @@ void define_convert(CLI::App &app, Action &chosen) {
   auto o = std::make_shared<Options>();
   app.add_option("MODEL", o->model, "An ONNX file, or a net that was traced and saved")->required();
   app.add_option("-o,--output", o->output, "The ONNX file to write")->required();
+  o->threads.add_to(app);
   app.add_flag("--plain", o->plain, "Write the model as it is, without optimising it");
   app.add_flag("--json", o->json, "One line of JSON");
   app.callback([o, &chosen] { chosen = [o] { return run(*o); }; });

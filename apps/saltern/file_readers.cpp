@@ -1,9 +1,13 @@
 #include "apps/saltern/file_readers.h"
 
-#include <filesystem>
+#include <algorithm>
 
+#include "apps/saltern/value_facts.h"
+#include "generators/model/model_plan.h"
 #include "runtime/checkpoint.h"
 #include "runtime/data/idx.h"
+#include "runtime/data/npy.h"
+#include "runtime/data/npz.h"
 #include "runtime/data/png.h"
 #include "runtime/graph/flops.h"
 #include "runtime/graph/model_file.h"
@@ -16,25 +20,38 @@ namespace saltern {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json about(const std::string &name, Type type, const Shape &shape) {
-  return {{"name", name}, {"type", facts(type).name}, {"shape", shape}};
-}
-
-Json values(const Graph &graph, const std::vector<std::string> &names) {
-  Json all = Json::array();
-  for (const std::string &n : names) all.push_back(about(n, graph.value(n).type, graph.value(n).shape));
-  return all;
-}
+using Shapes = std::map<std::string, Shape>;
 
 Json tensors(const std::map<std::string, Tensor> &named, int64_t &parameters) {
   Json all = Json::array();
   parameters = 0;
   for (const auto &[name, t] : named) {
-    all.push_back(about(name, t.type(), t.shape()));
+    all.push_back(value_facts(name, t.type(), t.shape()));
     parameters += t.size();
   }
   return all;
+}
+
+// What the model compiles to, as far as it can be.
+void add_plan(const Graph &graph, Json &facts) {
+  constexpr size_t most = 5;
+  try {
+    generators::ModelPlan plan = generators::plan_model(graph);
+    facts["weights_bytes"] = plan.weights_bytes;
+    facts["workspace_bytes"] = plan.workspace_bytes;
+    facts["steps"] = plan.steps.size();
+    facts["kernels"] = plan.kernels;
+    std::stable_sort(
+        plan.steps.begin(), plan.steps.end(),
+        [](const generators::PlannedStep &a, const generators::PlannedStep &b) { return a.bytes > b.bytes; });
+    plan.steps.resize(std::min(plan.steps.size(), most));
+    Json largest = Json::array();
+    for (const generators::PlannedStep &s : plan.steps)
+      largest.push_back({{"name", s.value}, {"shape", s.shape}, {"bytes", s.bytes}});
+    facts["largest_values"] = largest;
+  } catch (const Error &e) {
+    facts["not_compiled"] = e.what();
+  }
 }
 
 Json about_model(const std::string &path) {
@@ -49,44 +66,27 @@ Json about_model(const std::string &path) {
   }
   int64_t parameters;
   const Json weights = tensors(constants, parameters);
-  return {{"kind", "model"},
-          {"inputs", values(graph, graph.inputs)},
-          {"outputs", values(graph, graph.outputs)},
-          {"nodes", nodes},
-          {"tensors", weights},
-          {"parameters", parameters},
-          {"flops", flops(graph)}};
+  Json facts = {{"kind", "model"},
+                {"inputs", value_facts(graph, graph.inputs)},
+                {"outputs", value_facts(graph, graph.outputs)},
+                {"nodes", nodes},
+                {"tensors", weights},
+                {"parameters", parameters},
+                {"flops", flops(graph)}};
+  add_plan(graph, facts);
+  return facts;
 }
 
 // A model, or tensors alone.
-Json about_safetensors(const std::string &path) {
+Json about_safetensors(const std::string &path, const Shapes &shapes) {
   const Checkpoint checkpoint = load_checkpoint(path);
+  if (!shapes.empty()) fail(path, " has fixed shapes; --shape is for ONNX files");
   if (holds_model(checkpoint)) return about_model(path);
   int64_t parameters;
   const Json named = tensors(checkpoint.tensors, parameters);
   Json metadata = Json::array();
   for (const auto &[key, value] : checkpoint.metadata) metadata.push_back({{"key", key}, {"value", value}});
   return {{"kind", "tensors"}, {"tensors", named}, {"parameters", parameters}, {"metadata", metadata}};
-}
-
-// An extent that is open has its name, or a question mark.
-Json open_shape(const Graph::Value &v) {
-  if (!v.ranked) return "of any rank";
-  Json shape = Json::array();
-  for (size_t d = 0; d < v.shape.size(); ++d) {
-    const std::string symbol = d < v.symbols.size() && !v.symbols[d].empty() ? v.symbols[d] : "?";
-    shape.push_back(v.shape[d] >= 0 ? Json(v.shape[d]) : Json(symbol));
-  }
-  return shape;
-}
-
-Json open_values(const Graph &graph, const std::vector<std::string> &names) {
-  Json all = Json::array();
-  for (const std::string &n : names) {
-    const Graph::Value &v = graph.value(n);
-    all.push_back({{"name", n}, {"type", facts(v.type).name}, {"shape", open_shape(v)}});
-  }
-  return all;
 }
 
 void count_operators(const Graph &graph, std::map<std::string, int64_t> &counts) {
@@ -97,7 +97,7 @@ void count_operators(const Graph &graph, std::map<std::string, int64_t> &counts)
   }
 }
 
-Json about_onnx(const std::string &path) {
+Json about_onnx(const std::string &path, const Shapes &shapes) {
   const Model model = with_inferred_shapes(load_onnx(path));
   Json opsets = Json::array(), operators = Json::array();
   for (const auto &[domain, version] : model.opsets)
@@ -112,38 +112,54 @@ Json about_onnx(const std::string &path) {
                 {"producer", model.producer},
                 {"ir_version", model.ir_version},
                 {"opsets", opsets},
-                {"inputs", open_values(model.graph, required_inputs(model))},
-                {"outputs", open_values(model.graph, model.graph.outputs)},
+                {"inputs", value_facts(model.graph, required_inputs(model))},
+                {"outputs", value_facts(model.graph, model.graph.outputs)},
                 {"operators", operators},
                 {"nodes", model.graph.nodes.size()},
                 {"parameters", parameters}};
   try {
-    facts["flops"] = flops(lower_model(model));
-  } catch (const Error &e) {  // shapes are open, or an operator is not supported
-    facts["flops"] = nullptr;
+    const Graph graph = lower_model(model, shapes);
+    facts["flops"] = flops(graph);
+    add_plan(graph, facts);
+  } catch (const Error &e) {
+    if (!shapes.empty()) throw;
+    facts["flops"] = nullptr;  // shapes are open, or an operator is not supported
     facts["not_lowered"] = e.what();
   }
   return facts;
 }
 
-Json about_idx(const std::string &path) {
+Json about_idx(const std::string &path, const Shapes &) {
   const Tensor t = read_idx(path);
   return {{"kind", "idx"}, {"type", facts(t.type()).name}, {"shape", t.shape()}};
 }
 
-Json about_png(const std::string &path) {
+Json about_png(const std::string &path, const Shapes &) {
   const Tensor t = read_png(path);
   return {{"kind", "png"}, {"width", t.extent(1)}, {"height", t.extent(0)}, {"channels", t.extent(2)}};
+}
+
+Json about_npy(const std::string &path, const Shapes &) {
+  const Tensor t = read_npy(path);
+  return {{"kind", "npy"}, {"type", facts(t.type()).name}, {"shape", t.shape()}};
+}
+
+Json about_npz(const std::string &path, const Shapes &) {
+  int64_t elements = 0;
+  const Json arrays = tensors(read_npz(path), elements);
+  return {{"kind", "npz"}, {"arrays", arrays}, {"elements", elements}};
 }
 
 }  // namespace
 
 const std::vector<FileReader> &file_readers() {
   static const std::vector<FileReader> readers = {
-      {{".safetensors"}, about_safetensors},
-      {{".onnx"}, about_onnx},
+      {{".safetensors"}, about_safetensors, true},
+      {{".onnx"}, about_onnx, true},
       {{"-ubyte", "-ubyte.gz", ".idx", ".idx.gz"}, about_idx},
       {{".png"}, about_png},
+      {{".npy"}, about_npy},
+      {{".npz"}, about_npz},
   };
   return readers;
 }

@@ -4,10 +4,15 @@
 
 #include "apps/saltern/command.h"
 #include "apps/saltern/file_readers.h"
+#include "apps/saltern/loaded_model.h"
+#include "apps/saltern/machine_options.h"
+#include "apps/saltern/model_options.h"
 #include "runtime/cpu_model.h"
+#include "runtime/file.h"
+#include "runtime/graph/drawing.h"
 #include "runtime/instruction_set.h"
 #include "runtime/kernels.h"
-#include "runtime/thread_pool.h"
+#include "runtime/onnx/optimize.h"
 #include "runtime/version.h"
 
 namespace saltern {
@@ -17,8 +22,12 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Options {
-  std::string file;
-  bool json = false;
+  ModelOptions model;  // or any other file
+  ThreadOptions threads;
+  std::string dot, svg;
+  bool optimised = false, lowered = false, json = false;
+
+  bool draws() const { return !dot.empty() || !svg.empty(); }
 };
 
 Json about_this_machine() {
@@ -33,14 +42,35 @@ bool ends_with(const std::string &text, const std::string &end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-Json about_file(const std::string &path) {
+const FileReader &reader_of(const std::string &path) {
   std::string known;
   for (const FileReader &r : file_readers())
     for (const std::string &ending : r.endings) {
-      if (ends_with(path, ending)) return on_input([&] { return r.describe(path); });
+      if (ends_with(path, ending)) return r;
       known += (known.empty() ? "" : ", ") + ending;
     }
   throw BadInput(path + ": no reader for this kind of file; there are readers for names that end in: " + known);
+}
+
+Json about_file(const Options &o) {
+  const FileReader &reader = reader_of(o.model.path);
+  if (!reader.is_model && (o.draws() || !o.model.shapes.empty()))
+    throw BadInput(o.model.path + " is no model: --shape, --dot and --svg are for models");
+  return on_input([&] { return reader.describe(o.model.path, o.model.given_shapes()); });
+}
+
+Graph graph_to_draw(const Options &o) {
+  const LoadedModel model(o.model.path);
+  if (o.lowered) return model.lowered(o.model.given_shapes());
+  return o.optimised ? on_input([&] { return optimized(model.onnx()).graph; }) : model.graph();
+}
+
+void draw(const Options &o) {
+  const Drawing drawing = drawing_of(graph_to_draw(o));
+  on_input([&] {
+    if (!o.dot.empty()) write_atomically(o.dot, to_dot(drawing));
+    if (!o.svg.empty()) write_atomically(o.svg, to_svg(drawing));
+  });
 }
 
 std::string word(const Json &v) { return v.is_string() ? v.get<std::string>() : v.dump(); }
@@ -59,7 +89,11 @@ void print_text(const Json &facts) {
 }
 
 int run(const Options &o) {
-  const Json facts = o.file.empty() ? about_this_machine() : about_file(o.file);
+  o.threads.use();
+  if (o.model.path.empty() && (o.draws() || !o.model.shapes.empty()))
+    throw BadInput("--shape, --dot and --svg are for models");
+  const Json facts = o.model.path.empty() ? about_this_machine() : about_file(o);
+  if (o.draws()) draw(o);
   if (o.json)
     std::printf("%s\n", facts.dump().c_str());
   else
@@ -71,11 +105,20 @@ int run(const Options &o) {
 
 void define_info(CLI::App &app, Action &chosen) {
   auto o = std::make_shared<Options>();
-  app.add_option(
-         "file", o->file,
-         "A file to tell about: a model (ONNX or saved here), tensors, IDX data or a PNG; without one, this machine")
+  o->model.add_to(app);
+  app.get_option("MODEL")
+      ->required(false)
+      ->description(
+          "A file to tell about: a model (ONNX or saved here), tensors (safetensors, .npy, .npz), IDX data or a PNG; "
+          "without one, this machine")
       ->check(CLI::ExistingFile);
+  app.add_option("--svg", o->svg, "Draw the model into this file");
+  app.add_option("--dot", o->dot, "Write the model's drawing for Graphviz");
+  CLI::Option *optimised = app.add_flag("--optimised,--optimized", o->optimised, "Draw it as `convert` would leave it");
+  app.add_flag("--lowered", o->lowered, "Draw it in Saltern's own operations, as it is compiled")->excludes(optimised);
+  o->threads.add_to(app);
   app.add_flag("--json", o->json, "One line of JSON");
+  app.footer("  saltern info model.onnx --shape x=1,3,224,224 --svg model.svg");
   app.callback([o, &chosen] { chosen = [o] { return run(*o); }; });
 }
 

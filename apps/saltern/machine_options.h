@@ -1,13 +1,26 @@
 #pragma once
-// Options that every command that runs kernels has: how many threads, which instruction set.
+// Options of commands that run kernels: how many threads, which instruction set.
 
 #include <CLI/CLI.hpp>
 #include <string>
 
 #include "apps/saltern/command.h"
 #include "runtime/instruction_set.h"
+#include "runtime/thread_pool.h"
 
 namespace saltern {
+
+// For commands that are not measured: as many threads as there are cores, unless told otherwise.
+struct ThreadOptions {
+  int threads = 0;
+
+  void add_to(CLI::App &app) {
+    app.add_option("--threads", threads, "Threads to run on; by default, one a core")->check(CLI::Range(1, 256));
+  }
+  void use() const {
+    if (threads > 0) set_threads(threads);
+  }
+};
 
 struct MachineOptions {
   int threads = 1;

@@ -56,9 +56,7 @@ void check_input(const Model &model, const std::string &name, const char *option
     fail(option, ": the model has no input '", name, "'");
 }
 
-Shapes given_shapes(const Model &model, const std::vector<std::string> &texts) {
-  Shapes given;
-  for (const std::string &s : texts) given.insert(parsed_shape(s));
+Shapes checked(const Model &model, const Shapes &given) {
   for (const auto &[name, shape] : given) check_input(model, name, "--shape");
   return given;
 }
@@ -109,11 +107,17 @@ Model loaded(const ModelOptions &options) {
 
 }  // namespace
 
+std::map<std::string, Shape> ModelOptions::given_shapes() const {
+  std::map<std::string, Shape> given;
+  for (const std::string &s : shapes) given.insert(parsed_shape(s));
+  return given;
+}
+
 Graph ModelOptions::graph() const {
   return on_input([&] {
     if (is_onnx(path)) {
       const Model model = loaded(*this);
-      return lower_model(model, given_shapes(model, shapes));
+      return lower_model(model, checked(model, given_shapes()));
     }
     if (!shapes.empty()) fail("--shape is for ONNX files; ", path, " has fixed shapes");
     if (!constants.empty()) fail("--constant is for ONNX files");
@@ -125,7 +129,7 @@ Graph ModelOptions::graph(const std::string &batch, int64_t samples) const {
   return on_input([&] {
     if (!is_onnx(path)) fail("--dynamic is for ONNX files; ", path, " has fixed shapes");
     const Model model = loaded(*this);
-    Shapes given = given_shapes(model, shapes);
+    Shapes given = checked(model, given_shapes());
     for (const std::string &name : required_inputs(model)) {
       const Graph::Value &v = model.graph.value(name);
       Shape &shape = given.emplace(name, v.shape).first->second;

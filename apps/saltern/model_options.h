@@ -2,6 +2,7 @@
 // Options of commands that take a model with fixed shapes: an ONNX file, or a net that was traced and saved.
 
 #include <CLI/CLI.hpp>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,8 @@ struct ModelOptions {
   std::vector<std::string> constants;  // NAME=1,2 or NAME=FILE.pb
 
   void add_to(CLI::App &app);
-  // Throws BadInput, or Unsupported.
+  // Throw BadInput, or Unsupported.
+  std::map<std::string, Shape> given_shapes() const;
   Graph graph() const;
   // With so many samples in every input: in the dimension that the model calls `batch`, or the first one where none is
   // called so.

@@ -1,69 +1,32 @@
-#include <cmath>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "apps/saltern/command.h"
 #include "apps/saltern/compiled_run.h"
+#include "apps/saltern/difference.h"
+#include "apps/saltern/loaded_model.h"
+#include "apps/saltern/machine_options.h"
 #include "apps/saltern/model_data.h"
 #include "apps/saltern/model_options.h"
 #include "apps/saltern/random_inputs.h"
 #include "runtime/graph/executor.h"
-#include "runtime/onnx/lower_model.h"
-#include "runtime/onnx/tensor_proto.h"
-#include "runtime/thread_pool.h"
+#include "runtime/onnx/plain.h"
+#include "runtime/progress.h"
 
 namespace saltern {
 
 namespace {
 
-namespace fs = std::filesystem;
 using Tensors = std::map<std::string, Tensor>;
 
 struct Options {
   ModelOptions model;
   std::string data;
-  double rtol = 1e-3, atol = 1e-5;
-  int threads = 0;
-  bool layers = false, no_compiled = false, json = false;
+  Tolerance tolerance;
+  ThreadOptions threads;
+  bool layers = false, plain = false, no_compiled = false, json = false;
 };
-
-struct Difference {
-  std::string value, paths;
-  int64_t wrong = 0, elements = 0;
-  double largest = 0;
-  bool fits = true;  // type and shape
-};
-
-Difference compared(const std::string &name, const std::string &paths, const Tensor &want, const Tensor &got,
-                    const Options &o) {
-  Difference d{name, paths};
-  d.elements = want.size();
-  if (want.type() != got.type() || want.shape() != got.shape()) {
-    d.fits = false;
-    d.wrong = d.elements;
-    return d;
-  }
-  const std::vector<double> a = want.reals(), b = got.reals();
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
-    const double off = std::fabs(a[i] - b[i]);
-    d.largest = std::isnan(off) ? INFINITY : std::max(d.largest, off);
-    if (!(off <= o.atol + o.rtol * std::fabs(a[i]))) ++d.wrong;
-  }
-  return d;
-}
-
-Tensors expected_outputs(const Graph &graph, const std::string &folder) {
-  Tensors all;
-  for (size_t i = 0; i < graph.outputs.size(); ++i) {
-    const std::string path = folder + "/output_" + std::to_string(i) + ".pb";
-    if (fs::exists(path)) all[graph.outputs[i]] = read_value_file(path, Graph::Container::tensor).tensor();
-  }
-  if (all.empty()) throw BadInput(folder + " has no output_0.pb, output_1.pb, ...");
-  return all;
-}
 
 // Every value that a node makes is an output.
 Graph with_all_outputs(Graph graph) {
@@ -74,62 +37,125 @@ Graph with_all_outputs(Graph graph) {
   return graph;
 }
 
-void print(const Difference &d) {
-  if (!d.fits)
-    std::printf("%-40s %-22s another type or shape\n", d.value.c_str(), d.paths.c_str());
-  else
-    std::printf("%-40s %-22s largest difference %.3g, %lld of %lld elements too far\n", d.value.c_str(),
-                d.paths.c_str(), d.largest, static_cast<long long>(d.wrong), static_cast<long long>(d.elements));
+// The parts of a sequence are compared one by one.
+void flatten(const std::string &name, const HostValue &value, Tensors &to) {
+  if (value.is_tensor()) to[name] = value.tensor();
+  if (!value.is_sequence()) return;
+  for (size_t i = 0; i < value.sequence().size(); ++i)
+    flatten(name + "[" + std::to_string(i) + "]", value.sequence()[i], to);
 }
 
-int run(const Options &o) {
-  if (o.threads > 0) set_threads(o.threads);
-  ModelOptions with_shapes = o.model;
-  Tensors inputs;
-  if (!o.data.empty() && is_onnx(o.model.path)) {
-    const Model model = on_input([&] { return load_onnx(o.model.path); });
-    for (const auto &[name, v] : on_input([&] { return read_inputs(model, o.data); })) inputs[name] = v.tensor();
-    for (const auto &[name, t] : inputs) {
-      std::string shape;
-      for (int64_t e : t.shape()) shape += (shape.empty() ? "" : ",") + std::to_string(e);
-      with_shapes.shapes.push_back(name + "=" + shape);
+Tensors flattened(const HostValues &values) {
+  Tensors all;
+  for (const auto &[name, value] : values) flatten(name, value, all);
+  return all;
+}
+
+class Comparisons {
+ public:
+  explicit Comparisons(const Tolerance &tolerance) : tolerance_(tolerance) {}
+
+  // In the order of `names`; what one of both has not is no difference, unless it is expected.
+  void add(const std::string &paths, const Graph &graph, const std::vector<std::string> &names, const Tensors &wanted,
+           const Tensors &got) {
+    for (const std::string &name : names) {
+      if (!wanted.count(name) || !got.count(name)) continue;
+      Difference d = compared(wanted.at(name), got.at(name), tolerance_);
+      d.value = name;
+      d.paths = paths;
+      if (const Graph::Node *n = graph.producer(name)) d.operation = n->operation;
+      all_.push_back(std::move(d));
     }
   }
-  const Graph given = with_shapes.graph(), graph = o.layers ? with_all_outputs(given) : given;
-  if (inputs.empty()) inputs = random_inputs(given);
 
-  std::vector<Difference> differences;
-  const Tensors library = saltern::run(graph, inputs);
-  const auto compare = [&](const std::string &paths, const Tensors &want, const Tensors &got) {
-    for (const std::string &name : graph.outputs)
-      if (want.count(name) && got.count(name))
-        differences.push_back(compared(name, paths, want.at(name), got.at(name), o));
-  };
-  if (!o.data.empty()) compare("expected, library", expected_outputs(given, o.data), library);
-  if (!o.no_compiled) compare("library, exact", library, CompiledGraph(graph, threads()).run(inputs));
+  void add_expected(const Graph &graph, const HostValues &expected, const HostValues &got) {
+    const Tensors wanted = flattened(expected), made = flattened(got);
+    std::vector<std::string> names;
+    for (const auto &[name, t] : wanted) {
+      names.push_back(name);
+      if (!made.count(name)) throw BadInput("'" + name + "' is expected, and the model does not make it");
+    }
+    add("expected, library", graph, names, wanted, made);
+  }
 
-  const Difference *first = nullptr;
-  for (const Difference &d : differences)
-    if (d.wrong > 0 && !first) first = &d;
+  const std::vector<Difference> &all() const { return all_; }
+  const Difference *first() const {
+    for (const Difference &d : all_)
+      if (d.wrong > 0) return &d;
+    return nullptr;
+  }
+
+ private:
+  Tolerance tolerance_;
+  std::vector<Difference> all_;
+};
+
+Tensors run_plain(const Graph &graph, const Tensors &inputs) {
+  Progress bar("plain formulas", static_cast<int64_t>(graph.nodes.size()));
+  int64_t done = 0;
+  RunHooks hooks;
+  hooks.compute = compute_plainly;
+  hooks.done = [&](const Graph::Node &n) { bar.update(++done, n.operation); };
+  return saltern::run(graph, inputs, hooks);
+}
+
+HostValues values_of(const Tensors &tensors) { return {tensors.begin(), tensors.end()}; }
+
+// Kernels and formulas against each other, on a graph of fixed shapes.
+void compare_paths(const Options &o, const LoadedModel &model, const HostValues &given, const HostValues &expected,
+                   Comparisons &comparisons) {
+  const Tensors data = tensors_of(given);
+  std::map<std::string, Shape> shapes = o.model.given_shapes();
+  for (const auto &[name, shape] : shapes_of(data)) shapes[name] = shape;
+  const Graph graph = model.lowered(shapes), inside = o.layers ? with_all_outputs(graph) : graph;
+  const Tensors inputs = o.data.empty() ? random_inputs(graph) : data;
+  const Tensors library = saltern::run(inside, inputs);
+  if (o.plain) comparisons.add("plain, library", graph, inside.outputs, run_plain(inside, inputs), library);
+  if (!o.no_compiled && o.layers)
+    comparisons.add("library, exact", graph, inside.outputs, library, CompiledGraph(inside, threads()).run(inputs));
+  // Layers by themselves are not fused: what runs in the end is compared, too.
+  if (!o.no_compiled)
+    comparisons.add(o.layers ? "library, exact and fused" : "library, exact", graph, graph.outputs, library,
+                    CompiledGraph(graph, threads()).run(inputs));
+  if (!o.data.empty()) comparisons.add_expected(graph, expected, values_of(library));
+}
+
+void print(const Options &o, const Comparisons &comparisons) {
+  const Difference *first = comparisons.first();
   if (o.json) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-    for (const Difference &d : differences)
-      rows.push_back({{"value", d.value},
-                      {"paths", d.paths},
-                      {"largest_difference", d.largest},
-                      {"wrong", d.wrong},
-                      {"elements", d.elements}});
+    for (const Difference &d : comparisons.all()) rows.push_back(to_json(d));
     const nlohmann::ordered_json line = {
         {"good", first == nullptr}, {"first_difference", first ? first->value : ""}, {"values", rows}};
     std::printf("%s\n", line.dump().c_str());
-  } else {
-    for (const Difference &d : differences) print(d);
-    if (first)
-      std::printf("differs, first at '%s' (%s)\n", first->value.c_str(), first->paths.c_str());
-    else
-      std::printf("good: %zu comparison%s\n", differences.size(), differences.size() == 1 ? "" : "s");
+    return;
   }
-  return first ? 1 : 0;
+  std::printf("%s", table(comparisons.all()).c_str());
+  const size_t count = comparisons.all().size();
+  if (first)
+    std::printf("%s\n", sentence(*first).c_str());
+  else
+    std::printf("good: %zu comparison%s\n", count, count == 1 ? "" : "s");
+}
+
+int run(const Options &o) {
+  o.threads.use();
+  const LoadedModel model(o.model.path);
+  HostValues inputs, expected;
+  if (!o.data.empty()) {
+    inputs = read_inputs(model.graph(), model.inputs(), o.data);
+    expected = read_expected_outputs(model.graph(), o.data);
+  }
+  Comparisons comparisons(o.tolerance);
+  const bool node_by_node = o.no_compiled && !o.plain && !o.layers;
+  if (node_by_node && o.data.empty())
+    throw BadInput("there is nothing to compare with: give DATA, --plain, or not --no-compiled");
+  if (node_by_node)
+    comparisons.add_expected(model.graph(), expected, model.run(inputs));
+  else
+    compare_paths(o, model, inputs, expected, comparisons);
+  print(o, comparisons);
+  return comparisons.first() ? 1 : 0;
 }
 
 }  // namespace
@@ -138,16 +164,21 @@ void define_verify(CLI::App &app, Action &chosen) {
   auto o = std::make_shared<Options>();
   o->model.add_to(app);
   app.add_option("DATA", o->data,
-                 "A folder of input_0.pb, ... and expected output_0.pb, ...; without it, random inputs");
-  app.add_option("--rtol", o->rtol, "How far a value may be off, relative to what is expected")->capture_default_str();
-  app.add_option("--atol", o->atol, "And absolutely")->capture_default_str();
+                 "Inputs and expected outputs: a folder of input_0.pb, ... and output_0.pb, ... (or .npy), or an .npz "
+                 "file; without it, inputs are random");
+  app.add_option("--rtol", o->tolerance.relative, "How far a value may be off, relative to what is expected")
+      ->capture_default_str();
+  app.add_option("--atol", o->tolerance.absolute, "And absolutely")->capture_default_str();
   app.add_flag("--layers", o->layers, "Compare every value inside the model, and say where the first difference is");
-  app.add_flag("--no-compiled", o->no_compiled, "Compare with expected outputs only");
-  app.add_option("--threads", o->threads, "Threads to run on; by default, one a core")->check(CLI::Range(1, 256));
+  app.add_flag("--plain", o->plain, "Compare with plain formulas, evaluated without any kernel: slow, and sure");
+  app.add_flag("--no-compiled", o->no_compiled, "Do not compile the model");
+  o->threads.add_to(app);
   app.add_flag("--json", o->json, "One line of JSON");
   app.footer(
       "Runs the model with library kernels and with exact compiled ones, and compares both, and what is expected.\n"
-      "Exit code 1 where they differ.");
+      "Exit code 1 where they differ.\n\n"
+      "  saltern verify model.onnx test_data_set_0\n"
+      "  saltern verify model.onnx --plain --layers");
   app.callback([o, &chosen] { chosen = [o] { return run(*o); }; });
 }
 

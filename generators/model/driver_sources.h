@@ -70,6 +70,8 @@ struct @_model {
   int piece_count;
   char error[600];
   int cpu_can; /* run the kernels */
+  void (*watch)(void *context, const char *origin); /* called after each step, if not null */
+  void *watch_context;
   /* Threads of its own: generation counts what they were handed, under the mutex. */
   pthread_mutex_t mutex;
   pthread_cond_t wake;
@@ -194,6 +196,12 @@ static @_model *create(const @_options *options, const uint8_t *weights) {
   return model;
 }
 
+/* For tools that time steps; they find it by its name. */
+void @_watch(@_model *model, void (*watch)(void *context, const char *origin), void *context) {
+  model->watch = watch;
+  model->watch_context = context;
+}
+
 void @_destroy(@_model *model) {
   if (!model) return;
   if (model->options.threads > 1 && !model->options.parallel_for) end_threads(model);
@@ -260,6 +268,7 @@ static int run_variant(@_model *model, const struct variant *v, size_t first, co
   int result = 0;
   for (int i = 0; i < v->step_count && !result; ++i) {
     result = run_step(model, &v->steps[i]);
+    if (model->watch) model->watch(model->watch_context, v->steps[i].origin);
     if (result && !model->error[0])
       snprintf(model->error, sizeof model->error, "the node '%s' failed with code %d", v->steps[i].origin, result);
   }

@@ -242,9 +242,7 @@ std::vector<uint8_t> encode_npy(const Tensor &tensor, const std::string &name) {
 
 void write_npy(const std::string &path, const Tensor &tensor) {
   const std::vector<uint8_t> bytes = encode_npy(tensor, path);
-  AtomicFile file(path);
-  file.write(bytes.data(), bytes.size());
-  file.commit();
+  write_atomically(path, {reinterpret_cast<const char *>(bytes.data()), bytes.size()});
 }
 
 }  // namespace saltern

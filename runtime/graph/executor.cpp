@@ -14,7 +14,9 @@ void expect_value(const std::string &who, const std::string &name, const Graph::
        facts(v.type).name, " ", to_string(v.shape));
 }
 
-std::vector<Tensor> compute(const Graph &graph, const Graph::Node &node, const std::vector<Tensor> &in) {
+}  // namespace
+
+std::vector<Tensor> compute_node(const Graph &graph, const Graph::Node &node, const std::vector<Tensor> &in) {
   if (node.operation == "formula")
     return {evaluate(node.attributes.expression("element"), in, graph.value(node.outputs.at(0)).shape)};
   const Operation *operation = find_operation(node.operation);
@@ -28,9 +30,8 @@ std::vector<Tensor> compute(const Graph &graph, const Graph::Node &node, const s
   }
 }
 
-}  // namespace
-
-std::map<std::string, Tensor> run(const Graph &graph, const std::map<std::string, Tensor> &inputs) {
+std::map<std::string, Tensor> run(const Graph &graph, const std::map<std::string, Tensor> &inputs,
+                                  const RunHooks &hooks) {
   std::map<std::string, Tensor> values;
   std::map<std::string, int> readers;
   for (const auto &[name, v] : graph.values) {
@@ -50,7 +51,7 @@ std::map<std::string, Tensor> run(const Graph &graph, const std::map<std::string
   for (const Graph::Node &n : graph.nodes) {
     std::vector<Tensor> in;
     for (const std::string &i : n.inputs) in.push_back(values.at(i));
-    const std::vector<Tensor> out = compute(graph, n, in);
+    const std::vector<Tensor> out = hooks.compute ? hooks.compute(graph, n, in) : compute_node(graph, n, in);
     if (out.size() < n.outputs.size())
       fail("node '", n.outputs[0], "' (", n.operation, ") has ", n.outputs.size(), " outputs; the operation makes ",
            out.size());
@@ -60,6 +61,7 @@ std::map<std::string, Tensor> run(const Graph &graph, const std::map<std::string
     }
     for (const std::string &i : n.inputs)
       if (--readers[i] == 0) values.erase(i);
+    if (hooks.done) hooks.done(n);
   }
   std::map<std::string, Tensor> outputs;
   for (const std::string &o : graph.outputs) outputs[o] = values.at(o);

@@ -26,13 +26,17 @@ constexpr std::array<Row, 3> rows = {{
 
 }  // namespace
 
+double flops(const Graph &graph, const Graph::Node &n) {
+  for (const Row &r : rows)
+    if (n.operation == r.operation && n.inputs.size() >= 2 && !n.outputs.empty())
+      return 2 * static_cast<double>(elements(graph.value(n.outputs[0]).shape)) *
+             r.products(graph.value(n.inputs[0]).shape, graph.value(n.inputs[1]).shape);
+  return 0;
+}
+
 double flops(const Graph &graph) {
   double sum = 0;
-  for (const Graph::Node &n : graph.nodes)
-    for (const Row &r : rows)
-      if (n.operation == r.operation && n.inputs.size() >= 2 && !n.outputs.empty())
-        sum += 2 * static_cast<double>(elements(graph.value(n.outputs[0]).shape)) *
-               r.products(graph.value(n.inputs[0]).shape, graph.value(n.inputs[1]).shape);
+  for (const Graph::Node &n : graph.nodes) sum += flops(graph, n);
   return sum;
 }
 

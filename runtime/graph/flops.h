@@ -7,5 +7,7 @@
 namespace saltern {
 
 double flops(const Graph &graph);
+// Of one of its nodes.
+double flops(const Graph &graph, const Graph::Node &node);
 
 }  // namespace saltern

@@ -71,6 +71,23 @@ void convolution(NetExport &e, const Graph::Node &n) {
   e.add("Conv", n.inputs, n.outputs, a);
 }
 
+// The gradient of a convolution's image is a transposed convolution of w and what came of the image.
+void transposed_convolution(NetExport &e, const Graph::Node &n) {
+  const Shape &w = e.value(n.inputs.at(0)).shape, &from = e.value(n.inputs.at(1)).shape,
+              &to = e.value(n.outputs.at(0)).shape;
+  Attributes a = window_of(n);
+  a.set("group", n.attributes.integer("groups", 1));
+  a.set("kernel_shape", std::vector<int64_t>(w.begin() + 2, w.end()));
+  const auto &strides = n.attributes.integers("strides"), &dilations = n.attributes.integers("dilations"),
+             &pads = n.attributes.integers("pads");
+  std::vector<int64_t> missing;  // at the end, where strides leave pixels that no window touched
+  for (size_t d = 0; d < 2; ++d)
+    missing.push_back(to[d + 2] -
+                      ((from[d + 2] - 1) * strides[d] + (w[d + 2] - 1) * dilations[d] + 1 - pads[d] - pads[d + 2]));
+  a.set("output_padding", missing);
+  e.add("ConvTranspose", {n.inputs[1], n.inputs[0]}, n.outputs, a);
+}
+
 void dense(NetExport &e, const Graph::Node &n) { e.add("Gemm", n.inputs, n.outputs, {{"transB", int64_t{1}}}); }
 
 void pool(NetExport &e, const Graph::Node &n) {
@@ -153,6 +170,7 @@ const std::map<std::string, Write> &writers() {
       {"batch_norm", batch_norm},
       {"concat", concat},
       {"conv2d", convolution},
+      {"conv2d_gradient_x", transposed_convolution},
       {"cosine", named("Cos")},
       {"dense", dense},
       {"divide", named("Div")},

@@ -18,7 +18,7 @@ class Runner : public GraphWalk<HostValue>, Turns<HostValue> {
     for (const auto &[name, value] : inputs) {
       if (std::find(g.inputs.begin(), g.inputs.end(), name) == g.inputs.end())
         fail("the model has no input '", name, "'");
-      check(name, g.values.at(name), value);
+      check_input(name, g.values.at(name), value);
     }
     Values given;
     for (const std::string &name : g.inputs) {
@@ -36,16 +36,6 @@ class Runner : public GraphWalk<HostValue>, Turns<HostValue> {
   }
 
  private:
-  static void check(const std::string &name, const Graph::Value &v, const HostValue &value) {
-    if (v.container != Graph::Container::tensor || !v.ranked) return;
-    const Tensor &t = value.tensor();
-    bool fits = t.type() == v.type && t.shape().size() == v.shape.size();
-    for (size_t d = 0; fits && d < v.shape.size(); ++d) fits = v.shape[d] < 0 || v.shape[d] == t.shape()[d];
-    if (!fits)
-      fail("the input '", name, "' is ", facts(t.type()).name, " ", to_string(t.shape()), "; the model expects ",
-           facts(v.type).name, " ", to_string(v.shape));
-  }
-
   HostValue constant(const std::string &, const Tensor &value) override { return value; }
 
   Values apply(const Operator &op, const Graph::Node &n, int64_t opset, const Values &inputs) override {
@@ -127,6 +117,16 @@ std::vector<std::string> required_inputs(const Model &model) {
   for (const std::string &i : model.graph.inputs)
     if (!model.graph.value(i).constant.defined()) all.push_back(i);
   return all;
+}
+
+void check_input(const std::string &name, const Graph::Value &v, const HostValue &value) {
+  if (v.container != Graph::Container::tensor || !v.ranked) return;
+  const Tensor &t = value.tensor();
+  bool fits = t.type() == v.type && t.shape().size() == v.shape.size();
+  for (size_t d = 0; fits && d < v.shape.size(); ++d) fits = v.shape[d] < 0 || v.shape[d] == t.shape()[d];
+  if (!fits)
+    fail("the input '", name, "' is ", facts(t.type()).name, " ", to_string(t.shape()), "; the model expects ",
+         facts(v.type).name, " ", to_string(v.shape));
 }
 
 HostValues run_model(const Model &model, const HostValues &inputs) {

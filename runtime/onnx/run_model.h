@@ -20,6 +20,9 @@ HostValues run_model(const Model &model, const HostValues &inputs);
 // The inputs that a caller must give: all that no constant stands for.
 std::vector<std::string> required_inputs(const Model &model);
 
+// Throws an Error that names the input unless the value has the type and shape that the model says.
+void check_input(const std::string &name, const Graph::Value &wanted, const HostValue &value);
+
 // Throws Unsupported that names every node whose operator is not known.
 void check_operators(const Model &model);
 

@@ -22,7 +22,7 @@ Said saltern(const std::string &arguments) {
 
 TEST(CommandLine, EveryCommandHelps) {
   for (const char *command : {"", "info", "targets", "bench", "bench matmul", "bench conv2d", "tune", "tune matmul",
-                              "tune conv2d", "compile"}) {
+                              "tune conv2d", "compile", "convert", "run", "run-batch", "verify"}) {
     const Said said = saltern(std::string(command) + " --help");
     EXPECT_EQ(said.code, 0) << command;
     EXPECT_NE(said.out.find("--help"), std::string::npos) << command;

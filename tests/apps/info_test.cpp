@@ -5,8 +5,10 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "runtime/data/npy.h"
+#include "runtime/data/npz.h"
 #include "tests/apps/run_program.h"
-#include "tests/scratch_folder.h"
+#include "tests/apps/small_models.h"
 
 namespace saltern {
 namespace {
@@ -98,6 +100,60 @@ TEST(Info, OfAPictureTellsItsSize) {
   EXPECT_EQ(facts["height"], 28);
 }
 
+TEST(Info, OfAModelTellsTheMemoryThatItNeedsWhenCompiled) {
+  const ScratchFolder folder;
+  const json facts = facts_of(folder.write("net.safetensors", model_of(small_graph)));
+  EXPECT_GE(facts["weights_bytes"], 4 * (2 * 3 + 2));
+  EXPECT_GE(facts["workspace_bytes"], 4 * 5 * (3 + 2));
+  EXPECT_EQ(facts["steps"], 1);  // dense and relu are one kernel
+  EXPECT_EQ(facts["largest_values"], json::parse(R"([{"name": "y", "shape": [5, 2], "bytes": 40}])"));
+}
+
+TEST(Info, OfNumpyFilesTellsArraysTypesAndShapes) {
+  const ScratchFolder folder;
+  const Tensor t = Tensor::zeros({2, 3}, Type::i64);
+  write_npy(folder.file("a.npy"), t);
+  write_npz(folder.file("b.npz"), {{"first", t}, {"second", Tensor::zeros({4})}});
+  EXPECT_EQ(facts_of(folder.file("a.npy")), json::parse(R"({"kind": "npy", "type": "i64", "shape": [2, 3]})"));
+  const json both = facts_of(folder.file("b.npz"));
+  EXPECT_EQ(both["elements"], 10);
+  EXPECT_EQ(both["arrays"][1], json::parse(R"({"name": "second", "type": "f32", "shape": [4]})"));
+}
+
+TEST(Info, DrawsAModelAsItIsOptimisedAndLowered) {
+  const ScratchFolder folder;
+  Model model = scores_model();
+  model.graph.nodes.insert(model.graph.nodes.begin(), {"Identity", {}, {"x"}, {"same"}});
+  model.graph.nodes[1].inputs[0] = "same";
+  const std::string path = folder.file("model.onnx"), svg = folder.file("model.svg"), dot = folder.file("model.dot");
+  save_onnx(path, model);
+  const auto drawn = [&](const std::string &arguments) {
+    const Said said = run_program("saltern", "info " + path + " --svg " + svg + " --dot " + dot + " " + arguments);
+    EXPECT_EQ(said.code, 0) << said.all;
+    return bytes_of_file(svg) + bytes_of_file(dot);
+  };
+  const std::string plain = drawn(""), optimised = drawn("--optimised"), lowered = drawn("--lowered --shape x=2,3");
+  EXPECT_TRUE(contains(plain, ">Identity<"));
+  EXPECT_TRUE(contains(plain, "\"Identity"));
+  EXPECT_EQ(optimised.find("Identity"), std::string::npos);
+  EXPECT_TRUE(contains(optimised, ">MatMul<"));
+  EXPECT_TRUE(contains(lowered, ">matmul<"));
+  EXPECT_TRUE(contains(lowered, ">2 x 4<"));
+  // Without a shape nothing can be lowered; without a model nothing can be drawn.
+  EXPECT_EQ(run_program("saltern", "info " + path + " --lowered --svg " + svg).code, 2);
+  EXPECT_EQ(run_program("saltern", "info " + sample + "pictures/bag.png --svg " + svg).code, 2);
+}
+
+TEST(Info, WithShapesThatAModelLeavesOpenTellsItsCost) {
+  const ScratchFolder folder;
+  const std::string path = folder.file("model.onnx");
+  save_onnx(path, scores_model());
+  EXPECT_TRUE(contains(facts_of(path)["not_lowered"].get<std::string>(), "(batch)"));
+  const json facts = facts_of(path + " --shape x=5,3");
+  EXPECT_EQ(facts["flops"], 2 * 5 * 3 * 4);
+  EXPECT_GE(facts["workspace_bytes"], 4 * 5 * (3 + 4));
+}
+
 TEST(Info, ABadFileIsBadInputThatIsNamed) {
   const ScratchFolder folder;
   std::string cycle = small_graph;
@@ -117,6 +173,9 @@ TEST(Info, ABadFileIsBadInputThatIsNamed) {
                                      "abc",
                                      11)},
            {"plain-ubyte.gz", "not compressed"},
+           {"empty.npy", ""},
+           {"text.npy", "no array"},
+           {"short.npz", "PK\x05\x06"},
            {"readme.txt", "text"},
        }) {
     const std::string path = folder.write(name, bytes);

@@ -1,0 +1,28 @@
+#pragma once
+// Pictures as a model's input: what to do with them, and how they become a batch.
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "runtime/graph/graph.h"
+
+namespace saltern {
+
+struct PictureOptions {
+  std::string resize, crop;  // PIXELS or WIDTHxHEIGHT
+  std::vector<double> mean, deviation;
+  double scale = 0;    // 0: 1/255 for an input of real numbers, 1 for one of integers
+  std::string layout;  // nchw or nhwc; empty: as the input's shape suggests
+  bool bgr = false;
+
+  void add_to(CLI::App &app);
+};
+
+bool are_pictures(const std::vector<std::string> &paths);
+
+// A batch of these .png files for the input of that name. Throws BadInput where they do not fit it.
+Tensor picture_batch(const Graph &graph, const std::string &input, const std::vector<std::string> &paths,
+                     const PictureOptions &options);
+
+}  // namespace saltern

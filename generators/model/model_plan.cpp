@@ -1,0 +1,33 @@
+#include "generators/model/model_plan.h"
+
+#include <map>
+
+#include "generators/model/lower.h"
+#include "generators/model/passes/passes.h"
+#include "runtime/graph/flops.h"
+
+namespace saltern::generators {
+
+ModelPlan plan_model(const Graph &graph) {
+  validate(graph);
+  const Graph prepared = prepared_for_inference(graph);
+  const Plan plan = lower(prepared).plan;
+  ModelPlan told;
+  told.weights_bytes = static_cast<int64_t>(plan.weights.size());
+  told.workspace_bytes = plan.workspace_bytes;
+  told.kernels = plan.kernels;
+  std::map<std::string, Group> groups;
+  for (const Group &g : group_nodes(prepared)) groups.emplace(g.output(), g);
+  for (const Step &s : plan.steps) {
+    const Graph::Value &made = prepared.value(s.origin);
+    PlannedStep step = {s.origin, {}, made.shape, elements(made.shape) * facts(made.type).bytes()};
+    for (const Graph::Node &n : groups.at(s.origin).nodes) {
+      step.operations.push_back(n.operation);
+      step.flops += flops(prepared, n);
+    }
+    told.steps.push_back(std::move(step));
+  }
+  return told;
+}
+
+}  // namespace saltern::generators

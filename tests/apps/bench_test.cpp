@@ -1,0 +1,80 @@
+// `saltern bench MODEL` tells where a model's time goes, and writes a trace that tools can read.
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/graph/model_file.h"
+#include "tests/apps/run_program.h"
+#include "tests/apps/small_models.h"
+
+namespace saltern {
+namespace {
+
+using nlohmann::json;
+
+class Bench : public testing::Test {
+ protected:
+  Bench() { save_model(net, small_net()); }
+
+  json bench(const std::string &arguments) {
+    const Said said = run_program("saltern", "bench " + net + " --threads 1 --seconds 0.05 --json " + arguments,
+                                  "SALTERN_CACHE=" + folder.file("cache"));
+    EXPECT_EQ(said.code, 0) << said.all;
+    return json::parse(said.out, nullptr, false);
+  }
+
+  const ScratchFolder folder;
+  const std::string net = folder.file("net.safetensors"), trace = folder.file("trace.json");
+};
+
+TEST_F(Bench, AModelIsOneLineWithItsTimes) {
+  const json line = bench("");
+  EXPECT_LE(line["min_ms"].get<double>(), line["median_ms"].get<double>());
+  EXPECT_LE(line["median_ms"].get<double>(), line["p90_ms"].get<double>());
+  EXPECT_GT(line["share_of_peak"].get<double>(), 0);
+  EXPECT_FALSE(line.contains("layers"));
+}
+
+TEST_F(Bench, LayersShareTheWholeTime) {
+  const json layers = bench("--layers")["layers"];
+  ASSERT_EQ(layers.size(), 2u);
+  EXPECT_EQ(layers[0]["operation"], "dense");
+  EXPECT_EQ(layers[0]["name"], "h");
+  EXPECT_GT(layers[0]["gflops"].get<double>(), 0);
+  EXPECT_EQ(layers[1]["gflops"], 0);
+  EXPECT_NEAR(layers[0]["share"].get<double>() + layers[1]["share"].get<double>(), 1, 1e-9);
+}
+
+void expect_trace(const json &events, size_t count) {
+  ASSERT_EQ(events.size(), count);
+  double end = 0;
+  for (const json &e : events) {
+    EXPECT_EQ(e["ph"], "X");
+    EXPECT_GE(e["ts"].get<double>(), end - 1e-3);
+    EXPECT_GT(e["dur"].get<double>(), 0);
+    end = e["ts"].get<double>() + e["dur"].get<double>();
+  }
+}
+
+TEST_F(Bench, ATraceHasAnEventForEachLayerOneAfterTheOther) {
+  bench("--trace " + trace);
+  expect_trace(json::parse(bytes_of_file(trace))["traceEvents"], 2);
+}
+
+TEST_F(Bench, LayersOfACompiledModelAreItsKernels) {
+  const json layers = bench("--compiled --layers --trace " + trace)["layers"];
+  ASSERT_EQ(layers.size(), 1u);
+  EXPECT_EQ(layers[0]["operation"], "dense + relu");
+  EXPECT_GT(layers[0]["gflops"].get<double>(), 0);
+  expect_trace(json::parse(bytes_of_file(trace))["traceEvents"], 1);
+}
+
+TEST_F(Bench, ATraceThatCannotBeWrittenIsBadInput) {
+  const Said said = run_program("saltern", "bench " + net + " --seconds 0.01 --trace /no/such/folder/trace.json");
+  EXPECT_EQ(said.code, 2);
+  EXPECT_TRUE(contains(said.all, "/no/such/folder/trace.json"));
+}
+
+}  // namespace
+}  // namespace saltern
