@@ -23,7 +23,7 @@ Tensor resized(const Tensor &picture, PictureSize size) {
   Graph::Node node;
   node.operation = "Resize";
   node.outputs = {"y"};
-  node.attributes = {{"mode", std::string("linear")}, {"antialias", int64_t{1}}};
+  node.attributes = {{"mode", std::string("linear")}, {"antialias", int64_t{1}}, {"exclude_outside", int64_t{1}}};
   const Tensor sizes = Tensor::of<int64_t>({3}, {size.height, size.width, picture.extent(2)});
   constexpr int64_t opset = 19;
   return compute_operator(*find_operator("", "Resize"), node, opset, {picture, {}, {}, sizes}).at(0).tensor();

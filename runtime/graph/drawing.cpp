@@ -10,6 +10,8 @@ namespace {
 
 using Kind = Drawing::Kind;
 
+constexpr size_t longest_formula = 300;  // in a hint
+
 struct Row {
   Kind kind;
   std::vector<std::string_view> operations;  // of ONNX, and Saltern's own; those that end in * begin like this
@@ -78,17 +80,21 @@ std::string type_text(const Graph &graph, const std::string &value) {
 
 Drawing::Box box_of(const Graph &graph, const Graph::Node &n) {
   Drawing::Box box = {n.operation, {}, {}, kind_of(n.operation)};
-  std::string weights;
+  std::string constants, matrices;
   for (const std::string &i : n.inputs) {
     const auto v = graph.values.find(i);
-    if (v != graph.values.end() && v->second.constant.defined() && !v->second.shape.empty())
-      weights += (weights.empty() ? "" : ", ") + shape_text(graph, i);
+    if (v == graph.values.end() || !v->second.constant.defined()) continue;
+    constants += (constants.empty() ? "" : ", ") + shape_text(graph, i);
+    if (v->second.shape.size() > 1) matrices += (matrices.empty() ? "" : ", ") + shape_text(graph, i);
   }
-  box.detail = shape_text(graph, n.outputs[0]);
-  box.hint = describe(n) + (box.detail.empty() ? "" : ": " + box.detail);
-  box.hint += "\nmakes '" + n.outputs[0] + "'";
-  if (!weights.empty()) box.hint += "\nconstants: " + weights;
-  if (box.detail.empty()) box.detail = weights;
+  const std::string shape = shape_text(graph, n.outputs[0]);
+  box.detail = shape.empty() ? matrices : shape;
+  box.hint = describe(n) + "\nmakes '" + n.outputs[0] + "'" + (shape.empty() ? "" : ", " + shape);
+  if (!constants.empty()) box.hint += "\nconstants: " + constants;
+  if (n.operation == "formula") {
+    const std::string formula = to_string(n.attributes.expression("element"));
+    box.hint += "\n" + (formula.size() <= longest_formula ? formula : formula.substr(0, longest_formula) + " ...");
+  }
   return box;
 }
 

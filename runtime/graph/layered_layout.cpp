@@ -9,6 +9,7 @@ namespace saltern {
 namespace {
 
 constexpr double gap_across = 24, gap_down = 40, margin = 20, width_of_waypoint = 6;
+constexpr double weight_of_source = 0.01;  // what nothing leads to stands aside, and does not pull the others to it
 constexpr int sweeps_of_order = 12, sweeps_of_places = 16;
 constexpr size_t waypoints_for_each_box = 4, waypoints_at_least = 1000;
 
@@ -128,9 +129,13 @@ void Layering::order() {
 double Layering::wanted(const Item &item, bool by_above) const {
   const std::vector<size_t> &near = by_above ? item.above : item.below;
   if (near.empty()) return item.x;
-  double sum = 0;
-  for (size_t n : near) sum += items_[n].x;
-  return sum / static_cast<double>(near.size());
+  double sum = 0, weights = 0;
+  for (size_t n : near) {
+    const double weight = by_above && items_[n].above.empty() ? weight_of_source : 1;
+    sum += weight * items_[n].x;
+    weights += weight;
+  }
+  return sum / weights;
 }
 
 // As near as can be to the wanted places, in the sum of squares, without overlap: neighbours that would push each other
