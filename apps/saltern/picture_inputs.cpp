@@ -39,8 +39,12 @@ struct Dimensions {
 Dimensions dimensions_of(const Graph::Value &v, const std::string &layout) {
   const auto rank = static_cast<int>(v.shape.size());
   const int first = rank - 3;  // without a batch, it is 0
-  const auto few = [&](int d) { return v.shape[static_cast<size_t>(d)] >= 1 && v.shape[static_cast<size_t>(d)] <= 4; };
-  const bool last = layout.empty() ? few(rank - 1) && !few(first) : layout == "nhwc";
+  // How much an extent looks like channels.
+  const auto channels = [&](int d) {
+    const int64_t e = v.shape[static_cast<size_t>(d)];
+    return e == 1 || e == 3 ? 2 : e == 4 ? 1 : 0;
+  };
+  const bool last = layout.empty() ? channels(rank - 1) > channels(first) : layout == "nhwc";
   return {first - 1, last ? rank - 1 : first, last ? first : first + 1, last ? first + 1 : first + 2};
 }
 
