@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <functional>
 
 #include "apps/saltern/command.h"
 #include "apps/saltern/value_facts.h"

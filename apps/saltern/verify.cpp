@@ -96,7 +96,11 @@ Tensors run_plain(const Graph &graph, const Tensors &inputs) {
   RunHooks hooks;
   hooks.compute = compute_plainly;
   hooks.done = [&](const Graph::Node &n) { bar.update(++done, n.operation); };
-  return saltern::run(graph, inputs, hooks);
+  Tensors made = saltern::run(graph, inputs, hooks);
+  // What a kernel computed here too would only be compared with itself.
+  for (const Graph::Node &n : graph.nodes)
+    if (!has_plain_form(graph, n)) made.erase(n.outputs[0]);
+  return made;
 }
 
 HostValues values_of(const Tensors &tensors) { return {tensors.begin(), tensors.end()}; }

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 
+#include "runtime/data/byte_order.h"
 #include "runtime/file.h"
 
 namespace saltern {
@@ -85,13 +86,6 @@ class Stream {
 
 uint32_t big_endian(const uint8_t *b) {
   return uint32_t{b[0]} << 24 | uint32_t{b[1]} << 16 | uint32_t{b[2]} << 8 | uint32_t{b[3]};
-}
-
-void reverse_bytes(const Tensor &t) {
-  const int width = facts(t.type()).bytes();
-  if (width == 1) return;
-  uint8_t *at = static_cast<uint8_t *>(t.raw());
-  for (int64_t i = 0; i < t.size(); ++i, at += width) std::reverse(at, at + width);
 }
 
 Type element_type(const std::string &path, uint8_t code) {

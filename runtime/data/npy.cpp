@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "runtime/data/byte_order.h"
 #include "runtime/file.h"
 
 namespace saltern {
@@ -151,7 +152,7 @@ class HeaderText {
   size_t at_ = 0;
 };
 
-// How many bytes a shape's elements have; nothing where no number can say.
+// How many bytes its elements have.
 uint64_t bytes_of(const Header &h, const std::string &name) {
   uint64_t bytes = static_cast<uint64_t>(facts(h.type).bytes());
   if (std::count(h.shape.begin(), h.shape.end(), 0) > 0) return 0;
@@ -165,12 +166,6 @@ uint64_t little_endian(const uint8_t *from, size_t bytes) {
   uint64_t value = 0;
   for (size_t i = 0; i < bytes; ++i) value |= uint64_t{from[i]} << (8 * i);
   return value;
-}
-
-void reverse_elements(const Tensor &t) {
-  const int width = facts(t.type()).bytes();
-  auto *at = static_cast<uint8_t *>(t.raw());
-  for (int64_t i = 0; i < t.size(); ++i, at += width) std::reverse(at, at + width);
 }
 
 // Memory in which the first dimension is innermost, as a row-major tensor.
@@ -206,7 +201,7 @@ Tensor decode_npy(const std::vector<uint8_t> &bytes, const std::string &name) {
   if (wanted < held) fail(name, " goes on after the ", wanted, " bytes of ", facts(h.type).name, to_string(h.shape));
   const Tensor t = Tensor::empty(h.shape, h.type);
   if (wanted > 0) std::memcpy(t.raw(), &bytes[begin + length], wanted);
-  if (h.big_endian) reverse_elements(t);
+  if (h.big_endian) reverse_bytes(t);
   if (h.type == Type::boolean)
     for (int64_t i = 0; i < t.size(); ++i) {
       uint8_t &element = static_cast<uint8_t *>(t.raw())[i];

@@ -9,7 +9,7 @@
 namespace saltern {
 
 struct NpzOptions {
-  uint64_t max_bytes = uint64_t{16} << 30;  // of all arrays together; more is refused before it is allocated
+  uint64_t max_bytes = uint64_t{4} << 30;  // of all arrays together; more is refused before it is allocated
 };
 
 // By name, without the ending .npy. Errors name the file, the array and the fault.

@@ -62,13 +62,16 @@ uint32_t checksum_of(const std::vector<uint8_t> &bytes) {
   return static_cast<uint32_t>(sum);
 }
 
-// Moves all of `from` through inflate() or deflate() into `to`, which must have room; false where it does not fit or
-// does not end there. `to` is cut to what was made.
+// Moves all of `from` through inflate() or deflate() into `to`, at most `limit` bytes; false where it does not fit or
+// does not end there. `to` grows with what is made, so that a size that is only claimed takes no memory.
 template <typename Turn>
-bool turn_all(z_stream &z, const Turn &turn, const std::vector<uint8_t> &from, std::vector<uint8_t> &to) {
+bool turn_all(z_stream &z, const Turn &turn, const std::vector<uint8_t> &from, std::vector<uint8_t> &to,
+              uint64_t limit) {
+  constexpr uint64_t least = 1 << 16;
   uint64_t taken = 0, made = 0;
   int state = Z_OK;
   while (state == Z_OK) {
+    if (made == to.size()) to.resize(std::min(limit, std::max(least, 2 * made)));
     z.next_in = const_cast<Bytef *>(from.data() + taken);
     z.avail_in = static_cast<uInt>(std::min<uint64_t>(part, from.size() - taken));
     z.next_out = to.data() + made;
@@ -87,8 +90,8 @@ bool turn_all(z_stream &z, const Turn &turn, const std::vector<uint8_t> &from, s
 std::vector<uint8_t> inflated(const std::vector<uint8_t> &packed, uint64_t bytes, const std::string &who) {
   z_stream z = {};
   if (inflateInit2(&z, -MAX_WBITS) != Z_OK) fail("out of memory for zlib");
-  std::vector<uint8_t> plain(bytes + 1);  // one more, to see that nothing comes after
-  const bool good = turn_all(z, inflate, packed, plain);
+  std::vector<uint8_t> plain;
+  const bool good = turn_all(z, inflate, packed, plain, bytes + 1);  // one more, to see that nothing comes after
   inflateEnd(&z);
   if (!good || plain.size() != bytes)
     fail(who, " is damaged: it does not unpack to the ", bytes, " bytes that its directory says");
@@ -99,8 +102,8 @@ std::vector<uint8_t> deflated_bytes(const std::vector<uint8_t> &plain) {
   z_stream z = {};
   if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY) != Z_OK)
     fail("out of memory for zlib");
-  std::vector<uint8_t> packed(deflateBound(&z, plain.size()) + 16);
-  const bool good = turn_all(z, deflate, plain, packed);
+  std::vector<uint8_t> packed;
+  const bool good = turn_all(z, deflate, plain, packed, UINT64_MAX);
   deflateEnd(&z);
   if (!good) fail("zlib cannot deflate ", plain.size(), " bytes");
   return packed;
