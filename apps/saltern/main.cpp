@@ -16,10 +16,10 @@ using namespace saltern;
 const Command commands[] = {
     {"info", "What this machine and this program have, or what a file holds", define_info},
     {"targets", "What kernels can be compiled for", define_targets},
-    {"bench", "Time a kernel and say how near it comes to this core's peak", define_bench},
+    {"bench", "Time a model or a kernel and say how near it comes to this core's peak", define_bench},
     {"tune", "Search a kernel's schedule for one shape and keep the best", define_tune},
     {"compile", "Make a static library with a C header of a model", define_compile},
-    {"verify", "Compare a model's results: expected, library kernels, compiled kernels", define_verify},
+    {"verify", "Compare a model's results: expected, library kernels, compiled kernels, plain formulas", define_verify},
     {"convert", "Write a model as ONNX, optimised", define_convert},
     {"run", "Run a model on inputs from files", define_run},
     {"run-batch", "Run many models, each on its inputs", define_run_batch},

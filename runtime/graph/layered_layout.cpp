@@ -9,7 +9,6 @@ namespace saltern {
 namespace {
 
 constexpr double gap_across = 24, gap_down = 40, margin = 20, width_of_waypoint = 6;
-constexpr double weight_of_source = 0.01;  // what nothing leads to stands aside, and does not pull the others to it
 constexpr int sweeps_of_order = 12, sweeps_of_places = 16;
 constexpr size_t waypoints_for_each_box = 4, waypoints_at_least = 1000;
 
@@ -19,6 +18,9 @@ struct Item {
   double width, height;
   double x = 0;  // its middle
   std::vector<size_t> above, below;
+
+  // What nothing leads to stands aside, and does not push or pull the others.
+  double weight() const { return above.empty() ? 0.001 : 1; }
 };
 
 class Layering {
@@ -131,9 +133,8 @@ double Layering::wanted(const Item &item, bool by_above) const {
   if (near.empty()) return item.x;
   double sum = 0, weights = 0;
   for (size_t n : near) {
-    const double weight = by_above && items_[n].above.empty() ? weight_of_source : 1;
-    sum += weight * items_[n].x;
-    weights += weight;
+    sum += items_[n].weight() * items_[n].x;
+    weights += items_[n].weight();
   }
   return sum / weights;
 }
@@ -142,8 +143,8 @@ double Layering::wanted(const Item &item, bool by_above) const {
 // become one block, which stands at its mean.
 void Layering::place_layer(const std::vector<size_t> &layer, bool by_above) {
   struct Block {
-    double sum, count;
-    double mean() const { return sum / count; }
+    double sum, weight;
+    double mean() const { return sum / weight; }
   };
   std::vector<Block> blocks;
   std::vector<size_t> members;
@@ -152,10 +153,11 @@ void Layering::place_layer(const std::vector<size_t> &layer, bool by_above) {
   for (size_t i = 0; i < layer.size(); ++i) {
     if (i > 0) offset += (items_[layer[i - 1]].width + items_[layer[i]].width) / 2 + gap_across;
     offsets.push_back(offset);
-    Block b = {wanted(items_[layer[i]], by_above) - offset, 1};
+    const double weight = items_[layer[i]].weight();
+    Block b = {weight * (wanted(items_[layer[i]], by_above) - offset), weight};
     size_t count = 1;
     while (!blocks.empty() && blocks.back().mean() > b.mean()) {
-      b = {b.sum + blocks.back().sum, b.count + blocks.back().count};
+      b = {b.sum + blocks.back().sum, b.weight + blocks.back().weight};
       count += members.back();
       blocks.pop_back();
       members.pop_back();
