@@ -11,14 +11,14 @@ namespace saltern::generators {
 ModelPlan plan_model(const Graph &graph) {
   validate(graph);
   const Graph prepared = prepared_for_inference(graph);
-  const Plan plan = lower(prepared).plan;
+  const Plan plan = lower({prepared}).plan;
   ModelPlan told;
   told.weights_bytes = static_cast<int64_t>(plan.weights.size());
   told.workspace_bytes = plan.workspace_bytes;
   told.kernels = plan.kernels;
   std::map<std::string, Group> groups;
   for (const Group &g : group_nodes(prepared)) groups.emplace(g.output(), g);
-  for (const Step &s : plan.steps) {
+  for (const Step &s : plan.variants.at(0).steps) {
     const Graph::Value &made = prepared.value(s.origin);
     PlannedStep step = {s.origin, {}, made.shape, elements(made.shape) * facts(made.type).bytes()};
     for (const Graph::Node &n : groups.at(s.origin).nodes) {

@@ -3,6 +3,7 @@
 #include "runtime/onnx/control_flow.h"
 #include "runtime/onnx/run_model.h"
 #include "runtime/operators/arguments.h"
+#include "runtime/operators/building_blocks.h"
 
 namespace saltern {
 
@@ -123,17 +124,12 @@ class ModelLowering : public GraphWalk<Operand>, Turns<Operand> {
   }
   Operand stacked(const Graph::Node &n, const Operands &parts, int64_t axis) override {
     Lowering to(n, 0, {}, graph_);
-    Shape shape = parts.at(0).shape;
-    const int at = to.axis(axis, static_cast<int>(shape.size()) + 1);
-    shape.insert(shape.begin() + at, static_cast<int64_t>(parts.size()));
-    return to.formula(parts[0].type, shape, parts, [&](const Reads &r, const Axes &axes) {
-      Axes indices(axes);
-      indices.erase(indices.begin() + at);
-      Expression e = r.back()(indices);
-      for (size_t p = parts.size() - 1; p-- > 0;)
-        e = select(axes[static_cast<size_t>(at)] == static_cast<int64_t>(p), r[p](indices), e);
-      return e;
-    });
+    Shape thick = parts.at(0).shape;
+    const int at = to.axis(axis, static_cast<int>(thick.size()) + 1);
+    thick.insert(thick.begin() + at, 1);
+    Operands all;
+    for (const Operand &p : parts) all.push_back(to.reshaped(p, thick));
+    return concatenated(to, all, at);
   }
   void begin(int64_t turn) const override {
     if (turn == most_turns) unsupported("it has more than ", most_turns, " turns; a compiled loop is unrolled");
