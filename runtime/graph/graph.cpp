@@ -122,10 +122,16 @@ bool Graph::is_output(const std::string &name) const { return contains(outputs, 
 
 std::string Graph::fresh_name(const std::string &stem) const {
   if (!values.count(stem)) return stem;
-  for (int i = 1;; ++i) {
-    std::string name = stem + "_" + std::to_string(i);
-    if (!values.count(name)) return name;
+  // Numbers are mostly taken one after another: the first free one is looked for in steps that double, then halve, so
+  // that thousands of values with one stem do not take millions of questions.
+  const auto numbered = [&](int64_t i) { return stem + "_" + std::to_string(i); };
+  int64_t taken = 0, free = 1;
+  for (; values.count(numbered(free)); free *= 2) taken = free;
+  while (free - taken > 1) {
+    const int64_t middle = (taken + free) / 2;
+    (values.count(numbered(middle)) ? taken : free) = middle;
   }
+  return numbered(free);
 }
 
 void Graph::add_input(const std::string &name, Shape shape, Type type) {

@@ -53,7 +53,7 @@ std::string Line::name() {
   if (next() == '"') return word();
   size_t end = at_;
   while (end < text_.size() && is_plain_name(text_.substr(end, 1)) && text_.compare(end, 2, "->") != 0) ++end;
-  const std::string found = text_.substr(at_, end - at_);
+  std::string found = text_.substr(at_, end - at_);
   if (!is_plain_name(found)) wrong("expected a name of letters, digits and _./:- or one in quotes");
   at_ = end;
   return found;
@@ -129,7 +129,7 @@ Tensor Line::elements(const Graph::Value &v, const Referred &referred) {
     at_ = begin;
     wrong("expected the elements of a tensor of ", facts(v.type).name, " ", to_string(v.shape));
   }
-  const Tensor t = Tensor::empty(v.shape, v.type);
+  Tensor t = Tensor::empty(v.shape, v.type);
   for (size_t i = 0; i < numbers.size(); ++i) set_element(v.type, t.raw(), static_cast<int64_t>(i), numbers[i]);
   for (size_t i = 0; i < texts.size(); ++i) t.data<std::string>()[i] = texts[i];
   return t;

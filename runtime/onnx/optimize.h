@@ -8,19 +8,22 @@
 
 namespace saltern {
 
+// Files of IR versions before 4 list every constant as an input. Since then a constant that is an input is a default,
+// which callers may override; in older files it is a constant.
+Model without_constant_inputs(Model model);
 // Nodes of constants only become constants, as long as these stay small (results of random operators never); so do
 // values that only shapes decide on, where these are known.
 Model with_folded_constants(Model model);
-// Without nodes that pass their input on as it is: Identity, Dropout outside of training, x + 0, x * 1, a Slice of all, a
-// Transpose, Reshape, Expand or Cast that changes nothing, ...
+// Without nodes that pass their input on as it is: Identity, Dropout outside of training, x + 0, x * 1, a Slice of all,
+// a Transpose, Reshape, Expand or Cast that changes nothing, ...
 Model without_identities(Model model);
 // Two nodes one after the other that are one: Reshape of Reshape, Transpose of Transpose, Cast of a lossless Cast; two
 // that are none: Neg of Neg. Squeeze, Unsqueeze and Flatten are Reshapes where shapes are known.
 Model with_merged_pairs(Model model);
 // Transposes go down through operators that do not mind, and cancel; where that leaves fewer of them.
 Model with_pushed_transposes(Model model);
-// What scales and shifts each channel (BatchNormalization, Mul, Add, ... by constants) goes into the constant weights of
-// the Conv, ConvTranspose or Gemm before it; MatMul and Add of constants are a Gemm.
+// What scales and shifts each channel (BatchNormalization, Mul, Add, ... by constants) goes into the constant weights
+// of the Conv, ConvTranspose or Gemm before it; MatMul and Add of constants are a Gemm.
 Model with_folded_scales(Model model);
 // Nodes with the same operator, attributes and inputs are one.
 Model with_common_nodes_once(Model model);

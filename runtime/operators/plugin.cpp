@@ -144,7 +144,7 @@ class Call : public saltern_call {
     }
     std::vector<Operand> used;
     std::map<int, int> numbers;
-    const Expression numbered = formula::replaced(element, [&](const Expression &leaf) -> Expression {
+    Expression numbered = formula::replaced(element, [&](const Expression &leaf) -> Expression {
       if (leaf->kind == Expression::Kind::axis && leaf->number >= static_cast<int>(shape.size()))
         saltern::fail("the formula '", text, "' has the axis a", leaf->number, "; its result is ", to_string(shape));
       if (leaf->kind != Expression::Kind::load) return {};

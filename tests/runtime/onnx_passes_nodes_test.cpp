@@ -30,6 +30,14 @@ TEST(DeadCode, IsGoneAndItsConstantsToo) {
               "input x f32 [2]\ninput unread f32 [2]\nnode Abs(x) -> y\noutput y\n");
 }
 
+TEST(ConstantInputs, AreConstantsInOldFilesAndDefaultsInNewOnes) {
+  Model m = model_of("input x f32 [2]\ninput c f32 [] = [2.0]\nnode Mul(x, c) -> y\noutput y\n");
+  EXPECT_TRUE(is_same(without_constant_inputs(m).graph, m.graph));
+  m.ir_version = 3;
+  EXPECT_EQ(to_text(without_constant_inputs(m).graph),
+            "saltern graph 1\ninput x f32 [2]\nconstant c f32 [] = [2.0]\nnode Mul(x, c) -> y\noutput y\n");
+}
+
 TEST(Optimized, EveryPassLeavesAValidGraph) {
   const Model m = model_of(
       "input x f32 [n, 2, 3, 3]\nconstant w f32 [2, 2, 1, 1] = [1.0, 2.0, 3.0, 4.0]\nconstant one f32 [] = [1.0]\n"

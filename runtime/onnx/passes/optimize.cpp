@@ -9,13 +9,11 @@ constexpr int most_rounds = 16;
 }  // namespace
 
 const std::vector<ModelPass> &model_passes() {
-  static const std::vector<ModelPass> all = {{"folded constants", with_folded_constants},
-                                             {"identities", without_identities},
-                                             {"pairs", with_merged_pairs},
-                                             {"transposes", with_pushed_transposes},
-                                             {"folded scales", with_folded_scales},
-                                             {"common nodes", with_common_nodes_once},
-                                             {"dead code", without_dead_code}};
+  static const std::vector<ModelPass> all = {
+      {"constant inputs", without_constant_inputs}, {"folded constants", with_folded_constants},
+      {"identities", without_identities},           {"pairs", with_merged_pairs},
+      {"transposes", with_pushed_transposes},       {"folded scales", with_folded_scales},
+      {"common nodes", with_common_nodes_once},     {"dead code", without_dead_code}};
   return all;
 }
 

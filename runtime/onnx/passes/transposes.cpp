@@ -137,7 +137,8 @@ class Pushing {
       t.attributes.set_owner(t.operation);
       t.outputs = {o};
       made_.insert(o);
-      o = sweep_.fresh(o + ".before");
+      o.append(".before");
+      o = sweep_.fresh(o);
       t.inputs = {o};
       after.push_back(std::move(t));
     }
