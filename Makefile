@@ -2,7 +2,7 @@
 cmake := build/venv/bin/cmake
 ctest := build/venv/bin/ctest
 
-.PHONY: demo test setup configure build bench bench-peers conformance-compiled sanitize format tidy clean
+.PHONY: demo test setup configure build bench bench-peers conformance-compiled sanitize fuzz format tidy clean
 
 setup:
 	@cmake/setup.sh
@@ -45,6 +45,14 @@ sanitize: setup
 	@test -f build/sanitize/build.ninja || $(cmake) --preset sanitize
 	$(cmake) --build --preset sanitize
 	$(ctest) --preset sanitize -R '^runtime/'
+
+# Bytes into everything that reads files, under the same sanitizers, until each reader has had RUNS inputs.
+RUNS ?= 1000000
+fuzz:
+	@cmake/setup.sh cmake/fuzz_packages.txt
+	@test -f build/fuzz/build.ninja || $(cmake) --preset fuzz
+	$(cmake) --build --preset fuzz
+	tests/fuzz/run.sh $(RUNS)
 
 format:
 	git ls-files '*.h' '*.cpp' '*.c' | xargs clang-format -i

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Installs what is missing: Debian packages (cmake/packages.txt) and a venv with pinned wheels
-# (cmake/requirements.txt) in build/venv. Does nothing when all is there.
+# Installs what is missing: Debian packages (cmake/packages.txt, and lists that are given as arguments) and a venv with
+# pinned wheels (cmake/requirements.txt) in build/venv. Does nothing when all is there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-needed=$(grep -v '^#' cmake/packages.txt)
+needed=$(grep -hv '^#' cmake/packages.txt "$@")
 missing=()
 for package in $needed; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")

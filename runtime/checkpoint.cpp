@@ -132,6 +132,42 @@ Shape index_of(const Shape &shape, int64_t position) {
   return index;
 }
 
+Checkpoint loaded(const ByteSource &file, const LoadOptions &options) {
+  const std::string &path = file.path();
+  if (file.size() < prefix_bytes) fail(path, " is truncated: a safetensors file has at least 8 bytes");
+  uint64_t header_bytes = 0;
+  file.read(&header_bytes, prefix_bytes, 0);
+  if (header_bytes > max_header_bytes)
+    fail(path, " claims a header of ", header_bytes, " bytes; at most ", max_header_bytes, " are allowed");
+  if (header_bytes > file.size() - prefix_bytes)
+    fail(path, " is truncated: it claims a header of ", header_bytes, " bytes and has ", file.size(), " in all");
+  std::string text(header_bytes, ' ');
+  file.read(text.data(), header_bytes, prefix_bytes);
+  const json header = parse_header(path, text);
+  if (!header.is_object()) fail(path, ": the header is not an object");
+
+  Checkpoint checkpoint;
+  const uint64_t data_begin = prefix_bytes + header_bytes, data_bytes = file.size() - data_begin;
+  std::vector<Entry> entries;
+  for (const auto &[name, value] : header.items()) {
+    if (name == metadata_key)
+      checkpoint.metadata = parse_metadata(path, value);
+    else
+      entries.push_back(parse_entry(path, name, value, data_bytes));
+  }
+  expect_cover(path, entries, data_bytes);
+
+  for (const Entry &e : entries) {
+    const Tensor t = Tensor::empty(e.shape, e.type);
+    file.read(t.raw(), e.end - e.begin, data_begin + e.begin);
+    const std::string where = path + ": tensor '" + e.name + "': ";
+    if (e.type == Type::boolean) expect_truth_values(t, where);
+    if (options.expect_finite) expect_finite(t, where);
+    checkpoint.tensors[e.name] = t;
+  }
+  return checkpoint;
+}
+
 }  // namespace
 
 void expect_finite(const Tensor &tensor, const std::string &context) {
@@ -203,39 +239,11 @@ void save_checkpoint(const std::string &path, const Checkpoint &checkpoint) {
 }
 
 Checkpoint load_checkpoint(const std::string &path, const LoadOptions &options) {
-  const InputFile file(path);
-  if (file.size() < prefix_bytes) fail(path, " is truncated: a safetensors file has at least 8 bytes");
-  uint64_t header_bytes = 0;
-  file.read(&header_bytes, prefix_bytes, 0);
-  if (header_bytes > max_header_bytes)
-    fail(path, " claims a header of ", header_bytes, " bytes; at most ", max_header_bytes, " are allowed");
-  if (header_bytes > file.size() - prefix_bytes)
-    fail(path, " is truncated: it claims a header of ", header_bytes, " bytes and has ", file.size(), " in all");
-  std::string text(header_bytes, ' ');
-  file.read(text.data(), header_bytes, prefix_bytes);
-  const json header = parse_header(path, text);
-  if (!header.is_object()) fail(path, ": the header is not an object");
+  return loaded(InputFile(path), options);
+}
 
-  Checkpoint checkpoint;
-  const uint64_t data_begin = prefix_bytes + header_bytes, data_bytes = file.size() - data_begin;
-  std::vector<Entry> entries;
-  for (const auto &[name, value] : header.items()) {
-    if (name == metadata_key)
-      checkpoint.metadata = parse_metadata(path, value);
-    else
-      entries.push_back(parse_entry(path, name, value, data_bytes));
-  }
-  expect_cover(path, entries, data_bytes);
-
-  for (const Entry &e : entries) {
-    const Tensor t = Tensor::empty(e.shape, e.type);
-    file.read(t.raw(), e.end - e.begin, data_begin + e.begin);
-    const std::string where = path + ": tensor '" + e.name + "': ";
-    if (e.type == Type::boolean) expect_truth_values(t, where);
-    if (options.expect_finite) expect_finite(t, where);
-    checkpoint.tensors[e.name] = t;
-  }
-  return checkpoint;
+Checkpoint decode_checkpoint(const std::vector<uint8_t> &bytes, const std::string &name, const LoadOptions &options) {
+  return loaded(InputBytes(bytes, name), options);
 }
 
 }  // namespace saltern

@@ -28,6 +28,9 @@ struct LoadOptions {
 // Tensors in row-major memory of their own, 64-byte aligned. Every claim of the header is checked against the size of
 // the file before anything is allocated for it.
 Checkpoint load_checkpoint(const std::string &path, const LoadOptions &options = {});
+// The same from memory; errors call it `name`.
+Checkpoint decode_checkpoint(const std::vector<uint8_t> &bytes, const std::string &name,
+                             const LoadOptions &options = {});
 
 // Fails if an element is infinite or not a number; `context` begins the message.
 void expect_finite(const Tensor &tensor, const std::string &context);

@@ -1,5 +1,8 @@
 #include "runtime/element.h"
 
+#include <cmath>
+#include <limits>
+
 #include "runtime/error.h"
 #include "runtime/small_floats.h"
 
@@ -50,6 +53,15 @@ float decoded(Type type, const void *data, int64_t i) {
   return f32_of_small(type, static_cast<const uint8_t *>(data)[i]);
 }
 
+// As C converts what fits.
+template <typename T>
+T plain(double value) {
+  if constexpr (std::is_floating_point_v<T>) return static_cast<T>(value);
+  const double end = std::ldexp(1.0, std::numeric_limits<T>::digits);
+  return value > (std::is_signed_v<T> ? -end : -1.0) && value < end ? static_cast<T>(value)
+                                                                    : static_cast<T>(integer_of(value));
+}
+
 }  // namespace
 
 double real_element(Type type, const void *data, int64_t i) {
@@ -59,8 +71,14 @@ double real_element(Type type, const void *data, int64_t i) {
   });
 }
 
+int64_t integer_of(double value) {
+  constexpr int64_t most = int64_t{1} << 62;
+  if (!(value > -static_cast<double>(most))) return -most;
+  return value < static_cast<double>(most) ? static_cast<int64_t>(value) : most;
+}
+
 int64_t integer_element(Type type, const void *data, int64_t i) {
-  if (is_coded(type)) return static_cast<int64_t>(decoded(type, data, i));
+  if (is_real(type)) return integer_of(real_element(type, data, i));
   return with_plain_type(type, [&](auto *p) {
     return static_cast<int64_t>(static_cast<const std::remove_pointer_t<decltype(p)> *>(data)[i]);
   });
@@ -76,7 +94,7 @@ void set_element(Type type, void *data, int64_t i, double value) {
   else
     with_plain_type(type, [&](auto *p) {
       using T = std::remove_pointer_t<decltype(p)>;
-      static_cast<T *>(data)[i] = static_cast<T>(value);
+      static_cast<T *>(data)[i] = plain<T>(value);
     });
 }
 

@@ -7,6 +7,10 @@
 
 namespace saltern {
 
+// Truncated. What is beyond 2^62 either way becomes that, and what is no number -2^62: in C++ both are undefined, and
+// what a file says may be either.
+int64_t integer_of(double value);
+
 double real_element(Type type, const void *data, int64_t i);
 int64_t integer_element(Type type, const void *data, int64_t i);  // truncated
 // As C converts; small floats saturate.

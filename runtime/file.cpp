@@ -1,6 +1,7 @@
 #include "runtime/file.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,7 +30,7 @@ std::string folder_of(const std::string &path) {
 
 }  // namespace
 
-InputFile::InputFile(std::string path) : path_(std::move(path)) {
+InputFile::InputFile(std::string path) : ByteSource(std::move(path)) {
   // Without O_NONBLOCK, opening a named pipe waits for a writer.
   descriptor_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor_ < 0) fail_with_errno("open", path_);
@@ -55,6 +56,22 @@ void InputFile::read(void *to, uint64_t bytes, uint64_t offset) const {
     offset += static_cast<uint64_t>(got);
     bytes -= static_cast<uint64_t>(got);
   }
+}
+
+std::shared_ptr<void> InputFile::mapped(uint64_t bytes, uint64_t offset) const {
+  if (offset > size_ || bytes > size_ - offset) fail(path_, " is truncated: it has ", size_, " bytes");
+  const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  const uint64_t before = offset % page, all = bytes + before;
+  void *map = mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, descriptor_,
+                   static_cast<off_t>(offset - before));
+  if (map == MAP_FAILED) fail_with_errno("map", path_);
+  return {static_cast<char *>(map) + before, [map, all](void *) { munmap(map, all); }};
+}
+
+void InputBytes::read(void *to, uint64_t bytes, uint64_t offset) const {
+  if (offset > size_ || bytes > size_ - offset)
+    fail(path_, " is truncated: ", bytes, " bytes from byte ", offset, " on are missing");
+  if (bytes > 0) std::memcpy(to, data_ + offset, bytes);
 }
 
 std::vector<uint8_t> read_file(const std::string &path, uint64_t limit) {

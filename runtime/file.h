@@ -4,6 +4,7 @@
 // part of them, and after commit() they survive a power cut.
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,23 +14,48 @@ namespace saltern {
 // The most bytes that a byte of a deflate stream (gzip, PNG) can become: what bounds a header's claims.
 constexpr uint64_t deflate_expansion = 1032;
 
-class InputFile {
+// Bytes of a known number, to be read at any place: what a loader sees of a file, or of memory.
+class ByteSource {
  public:
-  explicit InputFile(std::string path);
-  ~InputFile();
-  InputFile(const InputFile &) = delete;
-  InputFile &operator=(const InputFile &) = delete;
+  virtual ~ByteSource() = default;
+  ByteSource(const ByteSource &) = delete;
+  ByteSource &operator=(const ByteSource &) = delete;
 
   const std::string &path() const { return path_; }
   uint64_t size() const { return size_; }
-  int descriptor() const { return descriptor_; }
   // Reads `bytes` bytes from `offset`; fewer is an error.
-  void read(void *to, uint64_t bytes, uint64_t offset) const;
+  virtual void read(void *to, uint64_t bytes, uint64_t offset) const = 0;
+
+ protected:
+  explicit ByteSource(std::string path, uint64_t size = 0) : path_(std::move(path)), size_(size) {}
+  std::string path_;
+  uint64_t size_;
+};
+
+class InputFile : public ByteSource {
+ public:
+  explicit InputFile(std::string path);
+  ~InputFile() override;
+
+  int descriptor() const { return descriptor_; }
+  void read(void *to, uint64_t bytes, uint64_t offset) const override;
+  // The same bytes without reading them: pages come in when they are looked at, and writing to them changes a copy.
+  // They stay as long as what is returned. Whoever cuts the file short meanwhile ends the process that looks there.
+  std::shared_ptr<void> mapped(uint64_t bytes, uint64_t offset) const;
 
  private:
-  std::string path_;
   int descriptor_ = -1;
-  uint64_t size_ = 0;
+};
+
+// Bytes in memory, which must outlive it; errors call them `name`.
+class InputBytes : public ByteSource {
+ public:
+  InputBytes(const std::vector<uint8_t> &bytes, std::string name)
+      : ByteSource(std::move(name), bytes.size()), data_(bytes.data()) {}
+  void read(void *to, uint64_t bytes, uint64_t offset) const override;
+
+ private:
+  const uint8_t *data_;
 };
 
 // A whole file, unless it is larger than `limit` bytes.

@@ -1,15 +1,17 @@
 #include "runtime/memory.h"
 
 #include <HalideRuntime.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
+#include <fstream>
+#include <limits>
 #include <list>
 #include <map>
 #include <mutex>
 #include <vector>
-
-#include "runtime/error.h"
 
 namespace saltern {
 
@@ -18,6 +20,12 @@ namespace {
 constexpr size_t alignment = 128;  // what Halide wants of its scratch memory; vectors want 64
 constexpr size_t smallest_kept = size_t{64} << 10;
 constexpr size_t huge_page = size_t{2} << 20;
+
+#if defined(__has_feature)  // clang's way to say it
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
 
 #if defined(__SANITIZE_ADDRESS__)
 constexpr bool keep_blocks = false;  // reuse would hide a use after free
@@ -34,10 +42,31 @@ size_t block_size(size_t bytes) {
   return round_up(bytes, power / 8);
 }
 
+// The machine's memory, or what the control group of this process may use of it.
+size_t available_memory() {
+  const auto machine = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  size_t most = machine;
+  for (const char *path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+    std::ifstream in(path);
+    if (size_t limit; in >> limit) most = std::min(most, limit);  // "max" is no number
+  }
+  return most;
+}
+
+std::atomic<size_t> chosen_limit{0};
+constexpr size_t no_budget = std::numeric_limits<size_t>::max();
+thread_local size_t budget = no_budget;
+
+[[noreturn]] void refuse(size_t bytes, size_t in_use) {
+  std::ostringstream text;
+  text << "out of memory: a tensor of " << bytes << " bytes, beside " << in_use << " in use of " << memory_limit();
+  throw OutOfMemory(text.str());
+}
+
 void *aligned(size_t bytes) {
   void *p = std::aligned_alloc(bytes >= huge_page ? huge_page : alignment,
                                bytes >= huge_page ? round_up(bytes, huge_page) : bytes);
-  if (!p) fail("out of memory: a tensor of ", bytes, " bytes");
+  if (!p) refuse(bytes, 0);
   return p;
 }
 
@@ -46,6 +75,7 @@ class Blocks {
   void *take(size_t size) {
     {
       std::lock_guard<std::mutex> lock(mutex_);
+      if (size > memory_limit() || use_.in_use > memory_limit() - size) refuse(size, use_.in_use);
       use_.in_use += size;
       use_.most_in_use = std::max(use_.most_in_use, use_.in_use);
       auto it = by_size_.find(size);
@@ -149,7 +179,20 @@ void install_scratch_memory() {
   halide_set_custom_free(give_back_scratch);
 }
 
+size_t memory_limit() {
+  static const size_t available = available_memory();
+  const size_t chosen = chosen_limit;
+  return chosen > 0 ? chosen : available;
+}
+
+void set_memory_limit(size_t bytes) { chosen_limit = bytes; }
+
+AllocationBudget::AllocationBudget(size_t bytes) { budget = bytes; }
+AllocationBudget::~AllocationBudget() { budget = no_budget; }
+
 std::shared_ptr<void> allocate(size_t bytes) {
+  if (bytes > budget) fail("a tensor of ", bytes, " bytes is more than the ", budget, " that are left for this");
+  if (budget != no_budget) budget -= bytes;
   if (bytes < smallest_kept) return {aligned(round_up(std::max<size_t>(bytes, 1), alignment)), std::free};
   const size_t size = block_size(bytes);
   return {blocks().take(size), [size](void *p) { blocks().give_back(p, size); }};

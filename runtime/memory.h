@@ -7,9 +7,33 @@
 #include <cstddef>
 #include <memory>
 
+#include "runtime/error.h"
+
 namespace saltern {
 
+// What does not fit into the memory there is. It is refused before it is tried: Linux promises more than it has, and
+// ends the process when that is used.
+class OutOfMemory : public Error {
+ public:
+  using Error::Error;
+};
+
+// Throws OutOfMemory where that, with what is in use, would be more than memory_limit().
 std::shared_ptr<void> allocate(size_t bytes);
+
+// The bytes that tensors may use: what the machine has, or its container. 0 as a new limit means that again.
+size_t memory_limit();
+void set_memory_limit(size_t bytes);
+
+// As long as it lives, this thread gets no more than so many bytes in all, what it frees included; asking for more is
+// an Error. For work that should be small whatever it is done for. They do not nest.
+class AllocationBudget {
+ public:
+  explicit AllocationBudget(size_t bytes);
+  ~AllocationBudget();
+  AllocationBudget(const AllocationBudget &) = delete;
+  AllocationBudget &operator=(const AllocationBudget &) = delete;
+};
 
 struct MemoryUse {
   size_t in_use, most_in_use, kept;

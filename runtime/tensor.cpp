@@ -54,12 +54,16 @@ std::string to_string(const Shape &shape) {
 
 int64_t elements(const Shape &shape) {
   int64_t n = 1;
+  bool none = false;
   for (int64_t e : shape) {
     if (e < 0) fail("shape ", to_string(shape), " has a negative extent");
-    if (e > 0 && n > std::numeric_limits<int64_t>::max() / 8 / e) fail("shape ", to_string(shape), " is too large");
+    none |= e == 0;
+    if (e == 0) continue;
+    // Extents beside a 0 count too: strides are products of them.
+    if (n > std::numeric_limits<int64_t>::max() / 8 / e) fail("shape ", to_string(shape), " is too large");
     n *= e;
   }
-  return n;
+  return none ? 0 : n;
 }
 
 Shape dense_strides(const Shape &shape, Layout layout) {

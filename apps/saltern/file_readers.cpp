@@ -118,7 +118,7 @@ Json about_onnx(const std::string &path, const Shapes &shapes) {
                 {"nodes", model.graph.nodes.size()},
                 {"parameters", parameters}};
   try {
-    const Graph graph = lower_model(model, shapes);
+    const Graph graph = lower_model(model, shapes, quick_limits(model));
     facts["flops"] = flops(graph);
     add_plan(graph, facts);
   } catch (const Error &e) {

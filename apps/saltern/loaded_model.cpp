@@ -23,7 +23,15 @@ LoadedModel::LoadedModel(const std::string &path) : is_lowered_(!is_onnx(path)) 
 Model LoadedModel::onnx() const { return is_lowered_ ? onnx_of(model_.graph) : model_; }
 
 HostValues LoadedModel::run(const HostValues &inputs) const {
-  if (!is_lowered_) return run_model(model_, inputs);
+  if (!is_lowered_) {
+    std::map<std::string, Shape> shapes;
+    for (const auto &[name, v] : inputs)
+      if (v.is_tensor()) shapes[name] = v.tensor().shape();
+    return on_input([&] {
+      expect_room(model_, shapes);
+      return run_model(model_, inputs);
+    });
+  }
   HostValues outputs;
   for (const auto &[name, t] : saltern::run(model_.graph, tensors_of(inputs))) outputs[name] = t;
   return outputs;

@@ -1,12 +1,9 @@
 #include "runtime/data/idx.h"
 
-#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <array>
-#include <cstring>
-#include <memory>
 
 #include "runtime/data/byte_order.h"
 #include "runtime/file.h"
@@ -34,54 +31,85 @@ constexpr std::array<IdxType, 6> idx_types = {{
     {0x0e, "64-bit float", true, Type::f64},
 }};
 
-// A file seen through gzip, or as it is if it is not compressed.
+// Bytes seen through gzip, or as they are if they are not compressed.
 class Stream {
  public:
-  explicit Stream(const std::string &path) : input_(path) {
-    const int descriptor = dup(input_.descriptor());
-    file_.reset(descriptor < 0 ? nullptr : gzdopen(descriptor, "rb"));
-    if (!file_) {
-      if (descriptor >= 0) close(descriptor);
-      fail("cannot read ", path, ": no memory or file descriptor is left");
-    }
+  explicit Stream(const ByteSource &source) : source_(source) {
+    std::array<uint8_t, 2> magic = {};
+    source_.read(magic.data(), std::min<uint64_t>(magic.size(), source_.size()), 0);
+    compressed_ = magic[0] == 0x1f && magic[1] == 0x8b;
+    constexpr int gzip = 15 + 16;  // the largest window, and gzip's header before it
+    if (compressed_ && inflateInit2(&z_, gzip) != Z_OK) fail("cannot read ", source_.path(), ": no memory is left");
   }
+  ~Stream() { inflateEnd(&z_); }
+  Stream(const Stream &) = delete;
+  Stream &operator=(const Stream &) = delete;
 
   // The most bytes that can come out of it.
-  uint64_t capacity() const { return gzdirect(file_.get()) ? input_.size() : input_.size() * deflate_expansion; }
+  uint64_t capacity() const { return compressed_ ? source_.size() * deflate_expansion : source_.size(); }
 
-  void read(void *to, uint64_t bytes, const char *what) const {
-    char *at = static_cast<char *>(to);
-    for (uint64_t left = bytes; left > 0;) {
-      const int got = gzread(file_.get(), at, static_cast<unsigned>(std::min<uint64_t>(left, chunk)));
-      if (got <= 0) fail_to_read(what, bytes - left, bytes);
-      at += got;
-      left -= static_cast<uint64_t>(got);
-    }
+  void read(void *to, uint64_t bytes, const char *what) {
+    const uint64_t got = take(to, bytes);
+    if (got < bytes) fail(source_.path(), " is truncated: ", what, " should have ", bytes, " bytes and has ", got);
   }
 
   // Reading up to the end also checks the checksum.
-  void expect_end() const {
+  void expect_end() {
     char more = 0;
-    const int got = gzread(file_.get(), &more, 1);
-    if (got > 0) fail(input_.path(), " goes on after the elements that its header claims");
-    int error = Z_OK;
-    const char *why = gzerror(file_.get(), &error);
-    if (got < 0 || error != Z_OK) fail(input_.path(), " is damaged: ", why);
+    if (take(&more, 1) > 0) fail(source_.path(), " goes on after the elements that its header claims");
+    if (compressed_ && !ended_) fail(source_.path(), " is truncated: its checksum is missing");
   }
 
  private:
-  [[noreturn]] void fail_to_read(const char *what, uint64_t got, uint64_t wanted) const {
-    int error = Z_OK;
-    const char *why = gzerror(file_.get(), &error);
-    if (error != Z_OK && error != Z_BUF_ERROR) fail(input_.path(), " is damaged: ", why);
-    fail(input_.path(), " is truncated: ", what, " should have ", wanted, " bytes and has ", got);
+  // As many bytes as there are, `most` at most.
+  uint64_t take(void *to, uint64_t most) {
+    char *at = static_cast<char *>(to);
+    uint64_t got = 0;
+    while (got < most) {
+      const uint64_t wanted = std::min<uint64_t>(most - got, chunk),
+                     now = compressed_ ? unpack(at, wanted) : copy(at, wanted);
+      if (now == 0) break;
+      at += now;
+      got += now;
+    }
+    return got;
   }
 
-  struct Close {
-    void operator()(gzFile f) const { gzclose(f); }
-  };
-  InputFile input_;
-  std::unique_ptr<gzFile_s, Close> file_;
+  uint64_t copy(char *to, uint64_t most) {
+    const uint64_t now = std::min(most, source_.size() - at_);
+    source_.read(to, now, at_);
+    at_ += now;
+    return now;
+  }
+
+  uint64_t unpack(char *to, uint64_t most) {
+    z_.next_out = reinterpret_cast<Bytef *>(to);
+    z_.avail_out = static_cast<uInt>(most);
+    while (z_.avail_out > 0) {
+      if (z_.avail_in == 0) fill();
+      if (z_.avail_in == 0) break;
+      if (ended_) inflateReset(&z_);  // what follows is one more file, packed for itself
+      const int code = inflate(&z_, Z_NO_FLUSH);
+      ended_ = code == Z_STREAM_END;
+      if (code != Z_OK && !ended_)
+        fail(source_.path(), " is damaged: ", z_.msg ? z_.msg : "its compressed data is wrong");
+    }
+    return most - z_.avail_out;
+  }
+
+  void fill() {
+    const uint64_t now = std::min<uint64_t>(buffer_.size(), source_.size() - at_);
+    source_.read(buffer_.data(), now, at_);
+    at_ += now;
+    z_.next_in = buffer_.data();
+    z_.avail_in = static_cast<uInt>(now);
+  }
+
+  const ByteSource &source_;
+  bool compressed_ = false, ended_ = false;
+  uint64_t at_ = 0;  // what was taken of the source
+  z_stream z_ = {};
+  std::array<uint8_t, size_t{1} << 14> buffer_;
 };
 
 uint32_t big_endian(const uint8_t *b) {
@@ -97,10 +125,9 @@ Type element_type(const std::string &path, uint8_t code) {
   fail(path, ": ", static_cast<int>(code), " is not an IDX element type");
 }
 
-}  // namespace
-
-Tensor read_idx(const std::string &path, const IdxOptions &options) {
-  const Stream stream(path);
+Tensor read(const ByteSource &source, const IdxOptions &options) {
+  const std::string &path = source.path();
+  Stream stream(source);
   std::array<uint8_t, 4> magic = {};
   stream.read(magic.data(), magic.size(), "the IDX header");
   if (magic[0] != 0 || magic[1] != 0) fail(path, " is not an IDX file: it does not begin with two zero bytes");
@@ -128,6 +155,14 @@ Tensor read_idx(const std::string &path, const IdxOptions &options) {
   stream.expect_end();
   reverse_bytes(t);
   return t;
+}
+
+}  // namespace
+
+Tensor read_idx(const std::string &path, const IdxOptions &options) { return read(InputFile(path), options); }
+
+Tensor decode_idx(const std::vector<uint8_t> &bytes, const std::string &name, const IdxOptions &options) {
+  return read(InputBytes(bytes, name), options);
 }
 
 }  // namespace saltern

@@ -17,5 +17,7 @@ struct IdxOptions {
 // A row-major tensor of the file's shape and type. Nothing is allocated for a header that claims more than the file
 // can hold: its own size if it is plain, 1032 times that if compressed (no deflate stream does better).
 Tensor read_idx(const std::string &path, const IdxOptions &options = {});
+// The same from memory; errors call it `name`.
+Tensor decode_idx(const std::vector<uint8_t> &bytes, const std::string &name, const IdxOptions &options = {});
 
 }  // namespace saltern

@@ -17,6 +17,7 @@ namespace saltern {
 namespace {
 
 constexpr png_uint_32 max_side = 1 << 20;
+constexpr png_alloc_size_t max_chunk = 8 << 20;  // of what is not pixels
 
 struct Message {
   char text[256] = "unknown error";
@@ -62,8 +63,11 @@ struct Reader {
 bool read_header(Reader &r, uint64_t max_bytes) {
   if (setjmp(png_jmpbuf(r.png))) return false;
   png_set_user_limits(r.png, max_side, max_side);
-  png_set_chunk_malloc_max(r.png, static_cast<png_alloc_size_t>(max_bytes));
+  png_set_chunk_malloc_max(r.png, std::min<png_alloc_size_t>(max_chunk, max_bytes));
   png_set_chunk_cache_max(r.png, 64);
+  // Of what need not be there, only transparency is read: for a text, a profile or a scale libpng would allocate what
+  // it claims to hold, or to become when unpacked.
+  png_set_keep_unknown_chunks(r.png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
   png_read_info(r.png, r.info);
   return true;
 }

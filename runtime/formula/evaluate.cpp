@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "runtime/formula/lanes.h"
 #include "runtime/formula/program.h"
@@ -140,10 +141,36 @@ class Evaluation {
   int count_ = 0;
 };
 
+constexpr double most_steps = 1e15, no_budget = std::numeric_limits<double>::infinity();
+thread_local double budget = no_budget;
+
+// That one element takes; a real number, since sums of sums may have more than integers count.
+double steps_of(const FormulaProgram &program, size_t scope) {
+  double all = 0;
+  for (const Instruction &i : program.scopes[scope]) {
+    all += 1;
+    if (i.node->kind != Kind::reduce) continue;
+    double turns = 1;
+    for (const formula::Step &s : i.node->steps) turns *= static_cast<double>(s.extent);
+    all += turns * (1 + steps_of(program, static_cast<size_t>(i.scope)));  // a body may be nothing but what is shared
+  }
+  return all;
+}
+
+void spend(double steps) {
+  const double most = std::min(most_steps, budget);
+  if (steps > most) fail("its formula takes ", steps, " steps; there are ", most, " at most");
+  budget -= steps;
+}
+
 }  // namespace
+
+StepBudget::StepBudget(double steps) { budget = steps; }
+StepBudget::~StepBudget() { budget = no_budget; }
 
 Tensor evaluate(const Expression &element, const std::vector<Tensor> &operands, const Shape &shape) {
   const FormulaProgram program = compile(element, operands, shape);
+  spend(steps_of(program, 0) * static_cast<double>(elements(shape)));
   const Tensor result = Tensor::empty(shape, element.type());
   const int64_t size = result.size();
   if (size == 0) return result;

@@ -10,7 +10,17 @@
 
 namespace saltern {
 
-// Operands may have any strides; the result is row-major.
+// As long as it lives, formulas that this thread evaluates take no more than so many steps in all; what would take more
+// is an Error. For work that should be small whatever it is done for. They do not nest.
+class StepBudget {
+ public:
+  explicit StepBudget(double steps);
+  ~StepBudget();
+  StepBudget(const StepBudget &) = delete;
+  StepBudget &operator=(const StepBudget &) = delete;
+};
+
+// Operands may have any strides; the result is row-major. A formula that would never end (10^15 steps) is an Error.
 Tensor evaluate(const formula::Expression &element, const std::vector<Tensor> &operands, const Shape &shape);
 
 }  // namespace saltern

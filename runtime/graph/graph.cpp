@@ -30,33 +30,42 @@ void validate_value(const std::string &name, const Graph::Value &v) {
 }
 
 // `known` are the names of the graphs around it.
-void validate_imported(const Graph &g, std::set<std::string> known) {
+// The values that one graph's nodes can read; an inner graph reads those of the graphs around it too.
+struct Names {
+  std::set<std::string> own = {};
+  const Names *outer = nullptr;
+
+  bool has(const std::string &name) const {
+    for (const Names *n = this; n; n = n->outer)
+      if (n->own.count(name)) return true;
+    return false;
+  }
+};
+
+void validate_imported(const Graph &g, const Names *outer) {
+  Names known;
+  known.outer = outer;
   for (const auto &[name, v] : g.values) {
     if (name.empty()) fail("a value has no name");
-    if (v.constant.defined()) known.insert(name);
+    if (v.constant.defined()) known.own.insert(name);
   }
   std::set<std::string> inputs;
   for (const std::string &i : g.inputs) {
     if (i.empty()) fail("an input has no name");
     if (!inputs.insert(i).second) fail("the input '", i, "' is listed twice");
   }
-  known.insert(inputs.begin(), inputs.end());
-  std::set<std::string> made = inputs;
+  known.own.insert(inputs.begin(), inputs.end());
   for (const Graph::Node &n : g.nodes) {
     if (n.operation.empty()) fail(describe(n), " has no operator");
     for (const std::string &i : n.inputs)
-      if (!i.empty() && !known.count(i)) fail(describe(n), " reads '", i, "', which nothing before it makes");
+      if (!i.empty() && !known.has(i)) fail(describe(n), " reads '", i, "', which nothing before it makes");
     for (const auto &[name, a] : n.attributes)
-      if (const auto *inner = std::get_if<SharedGraph>(&a)) validate_imported(**inner, known);
-    for (const std::string &o : n.outputs) {
-      if (o.empty()) continue;
-      if (!made.insert(o).second || (g.values.count(o) > 0 && g.values.at(o).constant.defined()))
-        fail(describe(n), " makes '", o, "', which exists already");
-      known.insert(o);
-    }
+      if (const auto *inner = std::get_if<SharedGraph>(&a)) validate_imported(**inner, &known);
+    for (const std::string &o : n.outputs)
+      if (!o.empty() && !known.own.insert(o).second) fail(describe(n), " makes '", o, "', which exists already");
   }
   for (const std::string &o : g.outputs)
-    if (!known.count(o)) fail("nothing makes the output '", o, "'");
+    if (!known.has(o)) fail("nothing makes the output '", o, "'");
 }
 
 bool is_same(const Graph::Value &a, const Graph::Value &b) {
@@ -83,7 +92,7 @@ bool is_same(const Graph &a, const Graph &b) {
                     [](const auto &x, const auto &y) { return x.first == y.first && is_same(x.second, y.second); });
 }
 
-void validate_imported(const Graph &graph) { validate_imported(graph, {}); }
+void validate_imported(const Graph &graph) { validate_imported(graph, nullptr); }
 
 std::string describe(const Graph::Node &n) {
   std::string name = n.label;

@@ -7,6 +7,15 @@ namespace saltern {
 namespace {
 
 constexpr const char *graph_key = "graph";
+const LoadOptions finite = {true};
+
+Graph graph_of(const Checkpoint &checkpoint, const std::string &path) {
+  const auto text = checkpoint.metadata.find(graph_key);
+  if (text == checkpoint.metadata.end())
+    fail(path, ": holds tensors but no graph; a model file has the graph's text in its metadata under '", graph_key,
+         "'");
+  return parse_graph(text->second, checkpoint.tensors, path);
+}
 
 }  // namespace
 
@@ -21,15 +30,10 @@ void save_model(const std::string &path, const Graph &graph) {
 
 bool holds_model(const Checkpoint &checkpoint) { return checkpoint.metadata.count(graph_key) > 0; }
 
-Graph load_model(const std::string &path) {
-  LoadOptions options;
-  options.expect_finite = true;
-  const Checkpoint checkpoint = load_checkpoint(path, options);
-  const auto text = checkpoint.metadata.find(graph_key);
-  if (text == checkpoint.metadata.end())
-    fail(path, ": holds tensors but no graph; a model file has the graph's text in its metadata under '", graph_key,
-         "'");
-  return parse_graph(text->second, checkpoint.tensors, path);
+Graph load_model(const std::string &path) { return graph_of(load_checkpoint(path, finite), path); }
+
+Graph decode_model(const std::vector<uint8_t> &bytes, const std::string &name) {
+  return graph_of(decode_checkpoint(bytes, name, finite), name);
 }
 
 }  // namespace saltern

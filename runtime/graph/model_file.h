@@ -17,5 +17,7 @@ bool holds_model(const Checkpoint &checkpoint);
 
 // Throws an Error that names the file and the fault. The result is valid, and its constants are finite.
 Graph load_model(const std::string &path);
+// The same from memory; errors call it `name`.
+Graph decode_model(const std::vector<uint8_t> &bytes, const std::string &name);
 
 }  // namespace saltern

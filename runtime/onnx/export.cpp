@@ -11,8 +11,7 @@ namespace saltern {
 
 namespace {
 
-constexpr int64_t most_inside = int64_t{1} << 30;  // bytes of constants in the file itself
-constexpr int64_t smallest_outside = 1024;         // smaller ones stay inside in any case
+constexpr int64_t smallest_outside = 1024;  // smaller constants stay inside in any case
 
 // Constants that stand beside the file, one after the other.
 class ExternalData {
@@ -21,19 +20,22 @@ class ExternalData {
       : name_(std::filesystem::path(path).filename().string() + ".data"), file_(path + ".data") {}
 
   void add(const Tensor &t, onnx::TensorProto &p) {
-    onnx::TensorProto whole = proto_of(t, p.name());
-    const std::string &bytes = whole.raw_data();
-    p = whole;
-    p.clear_raw_data();
+    const int64_t begin = offset_;
+    if (packs_elements(t.type())) {
+      p = proto_of(t, p.name());
+      write(p.raw_data().data(), p.raw_data().size());
+      p.clear_raw_data();
+    } else {  // as they are: a message cannot hold more than 2 GB
+      p.set_data_type(onnx_type(t.type()));
+      for (int64_t e : t.shape()) p.add_dims(e);
+      write(t.in_layout(Layout::row_major).raw(), t.bytes());
+    }
     p.set_data_location(onnx::TensorProto::EXTERNAL);
     set(p, "location", name_);
-    set(p, "offset", std::to_string(offset_));
-    set(p, "length", std::to_string(bytes.size()));
-    file_.write(bytes.data(), bytes.size());
-    offset_ += static_cast<int64_t>(bytes.size());
+    set(p, "offset", std::to_string(begin));
+    set(p, "length", std::to_string(offset_ - begin));
     const std::string gap(static_cast<size_t>((64 - offset_ % 64) % 64), '\0');
-    file_.write(gap.data(), gap.size());
-    offset_ += static_cast<int64_t>(gap.size());
+    write(gap.data(), gap.size());
   }
   void commit() { file_.commit(); }
 
@@ -43,6 +45,11 @@ class ExternalData {
     entry->set_key(key);
     entry->set_value(value);
   }
+  void write(const void *from, size_t bytes) {
+    file_.write(from, bytes);
+    offset_ += static_cast<int64_t>(bytes);
+  }
+
   std::string name_;
   AtomicFile file_;
   int64_t offset_ = 0;
@@ -179,7 +186,7 @@ int64_t bytes_of_constants(const Graph &g) {
 
 }  // namespace
 
-void save_onnx(const std::string &path, const Model &model) {
+void save_onnx(const std::string &path, const Model &model, const SaveOptions &options) {
   onnx::ModelProto p;
   p.set_ir_version(std::max<int64_t>(model.ir_version, 8));
   p.set_producer_name("saltern");
@@ -208,13 +215,13 @@ void save_onnx(const std::string &path, const Model &model) {
     for (const Graph::Node &n : f.body.nodes) set_node(*function.add_node(), n);
   }
   std::unique_ptr<ExternalData> outside;
-  if (bytes_of_constants(model.graph) > most_inside) outside = std::make_unique<ExternalData>(path);
+  if (bytes_of_constants(model.graph) > options.most_inside) outside = std::make_unique<ExternalData>(path);
   set_graph(*p.mutable_graph(), model.graph, outside.get());
   std::string bytes;
   if (!p.SerializeToString(&bytes)) fail("cannot write ", path, ": the model is too large for one file");
-  if (outside) outside->commit();
   AtomicFile file(path);
   file.write(bytes.data(), bytes.size());
+  if (outside) outside->commit();  // both are written by now: only two renames are left, one right after the other
   file.commit();
 }
 

@@ -1,11 +1,13 @@
 #include <filesystem>
-#include <fstream>
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl.h>
 
+#include "runtime/file.h"
+#include "runtime/onnx/check_model.h"
 #include "runtime/onnx/flex_attention.h"
 #include "runtime/onnx/model.h"
+#include "runtime/onnx/signatures.h"
 #include "runtime/onnx/tensor_proto.h"
 #include "runtime/operators/lowering.h"
 
@@ -68,12 +70,12 @@ class Importer {
       if (std::find(g.inputs.begin(), g.inputs.end(), i.name()) != g.inputs.end())
         fail("the input '", i.name(), "' is listed twice");
       g.inputs.push_back(i.name());
-      declare(g, i);
+      declare(g, i, depth_ == 1);
     }
-    for (const auto &v : p.value_info()) declare(g, v);
+    for (const auto &v : p.value_info()) declare(g, v, false);
     for (const auto &o : p.output()) {
       g.outputs.push_back(o.name());
-      declare(g, o);
+      declare(g, o, depth_ == 1);
     }
     for (const auto &n : p.node()) add_node(g, n);
     --depth_;
@@ -108,8 +110,10 @@ class Importer {
     g.add_constant(name, std::move(value));
   }
 
-  static void declare(Graph &g, const onnx::ValueInfoProto &p) {
+  // The model's own inputs and outputs must have a type; inside, it may be left open.
+  static void declare(Graph &g, const onnx::ValueInfoProto &p, bool typed) {
     try {
+      if (typed && p.type().value_case() == onnx::TypeProto::VALUE_NOT_SET) fail("it has no type");
       const Graph::Value v = value_of(p.type());
       const auto [it, is_new] = g.values.emplace(p.name(), v);
       if (!is_new && !it->second.constant.defined() && p.has_type()) it->second = v;
@@ -197,16 +201,46 @@ class Importer {
   int depth_ = 0;
 };
 
-onnx::ModelProto parsed(const std::string &path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) fail("cannot read ", path);
-  google::protobuf::io::IstreamInputStream stream(&in);
+onnx::ModelProto parsed(google::protobuf::io::ZeroCopyInputStream &stream) {
   google::protobuf::io::CodedInputStream coded(&stream);
   onnx::ModelProto p;
-  if (!p.ParseFromCodedStream(&coded) || !coded.ConsumedEntireMessage())
-    fail(path, " is not an ONNX model, or is damaged");
-  if (!p.has_graph()) fail(path, " is not an ONNX model: it has no graph");
+  if (!p.ParseFromCodedStream(&coded) || !coded.ConsumedEntireMessage()) fail("not an ONNX model, or damaged");
+  if (!p.has_graph()) fail("not an ONNX model: it has no graph");
+  if (p.ir_version() < 1) fail("not an ONNX model: its ir_version is ", p.ir_version());
+  if (p.ir_version() > onnx::IR_VERSION)
+    unsupported("its ir_version is ", p.ir_version(), "; the newest known here is ", onnx::IR_VERSION);
   return p;
+}
+
+Model imported(const onnx::ModelProto &p, const std::string &folder) {
+  Importer importer(folder);
+  Model m;
+  m.ir_version = p.ir_version();
+  m.producer = p.producer_name() + (p.producer_version().empty() ? "" : " " + p.producer_version());
+  m.opsets = Importer::opsets(p.opset_import());
+  // Files of the first days have no opsets: theirs is the first.
+  constexpr int first_with_opsets = 3;
+  if (m.ir_version < first_with_opsets) m.opsets.emplace("", 1);
+  if (m.opsets.empty()) fail("it does not say which version of the operators (opset) it means");
+  for (const auto &e : p.metadata_props()) m.metadata[e.key()] = e.value();
+  for (const auto &f : p.functions()) m.functions.push_back(importer.function(f));
+  m.graph = importer.graph(p.graph());
+  check_model(m);
+  check_signatures(m);
+  take_apart_flex_attention(m.graph);
+  for (ModelFunction &f : m.functions) take_apart_flex_attention(f.body);
+  return m;
+}
+
+// Errors begin with the name of what was read.
+Model imported(google::protobuf::io::ZeroCopyInputStream &stream, const std::string &name, const std::string &folder) {
+  try {
+    return imported(parsed(stream), folder);
+  } catch (const Unsupported &e) {
+    unsupported(name, ": ", e.what());
+  } catch (const Error &e) {
+    fail(name, ": ", e.what());
+  }
 }
 
 }  // namespace
@@ -223,26 +257,16 @@ const ModelFunction *Model::function(const std::string &domain, const std::strin
 }
 
 Model load_onnx(const std::string &path) {
-  const onnx::ModelProto p = parsed(path);
-  try {
-    Importer importer(std::filesystem::path(path).parent_path().string());
-    Model m;
-    m.ir_version = p.ir_version();
-    m.producer = p.producer_name() + (p.producer_version().empty() ? "" : " " + p.producer_version());
-    m.opsets = Importer::opsets(p.opset_import());
-    for (const auto &e : p.metadata_props()) m.metadata[e.key()] = e.value();
-    for (const auto &f : p.functions()) m.functions.push_back(importer.function(f));
-    m.graph = importer.graph(p.graph());
-    validate_imported(m.graph);
-    for (const ModelFunction &f : m.functions) validate_imported(f.body);
-    take_apart_flex_attention(m.graph);
-    for (ModelFunction &f : m.functions) take_apart_flex_attention(f.body);
-    return m;
-  } catch (const Unsupported &e) {
-    unsupported(path, ": ", e.what());
-  } catch (const Error &e) {
-    fail(path, ": ", e.what());
-  }
+  const InputFile file(path);
+  google::protobuf::io::FileInputStream stream(file.descriptor());
+  return imported(stream, path, std::filesystem::path(path).parent_path().string());
+}
+
+Model decode_onnx(const std::vector<uint8_t> &bytes, const std::string &name, const std::string &folder) {
+  if (bytes.size() > std::numeric_limits<int>::max())
+    fail(name, " has ", bytes.size(), " bytes; a model has 2 GB at most");
+  google::protobuf::io::ArrayInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
+  return imported(stream, name, folder);
 }
 
 }  // namespace saltern

@@ -1,5 +1,7 @@
 #include "runtime/onnx/lower_model.h"
 
+#include "runtime/formula/evaluate.h"
+#include "runtime/memory.h"
 #include "runtime/onnx/control_flow.h"
 #include "runtime/onnx/run_model.h"
 #include "runtime/operators/arguments.h"
@@ -9,14 +11,15 @@ namespace saltern {
 
 namespace {
 
-constexpr int64_t most_turns = 4096;          // of a loop that is unrolled
-constexpr int64_t largest_folded = 64 << 20;  // bytes of a constant that is computed here
+constexpr int64_t most_turns = 4096;   // of a loop that is unrolled
+constexpr int64_t largest_share = 16;  // what a constant is made of may be that many times as large as itself
 
 using Operands = std::vector<Operand>;
 
 class ModelLowering : public GraphWalk<Operand>, Turns<Operand> {
  public:
-  using GraphWalk::GraphWalk;
+  ModelLowering(const Model &model, const LoweringLimits &limits)
+      : GraphWalk(model), limits_(limits), end_(std::chrono::steady_clock::now() + limits.time) {}
 
   Graph lower(const std::map<std::string, Shape> &shapes) {
     const Graph &g = model().graph;
@@ -48,6 +51,11 @@ class ModelLowering : public GraphWalk<Operand>, Turns<Operand> {
       if (shape[d] < 0)
         fail("extent ", d, d < v.symbols.size() && !v.symbols[d].empty() ? " (" + v.symbols[d] + ")" : "",
              " of the input '", name, "' is open; give its shape");
+    try {
+      expect_room(v.type, shape);
+    } catch (const OutOfMemory &e) {
+      throw OutOfMemory("the input '" + name + "': " + e.what());
+    }
     graph_.add_input(name, shape, v.type);
     return {name, v.type, shape, {}};
   }
@@ -59,18 +67,33 @@ class ModelLowering : public GraphWalk<Operand>, Turns<Operand> {
     return {name, value.type(), value.shape(), value};
   }
 
+  // Every node counts, also one that is lowered again and again, and one of which nothing remains.
+  Operands computed(const Graph::Node &n, const Operands &inputs, const Names &here) override {
+    if (++nodes_ > limits_.nodes) unsupported("there are more than ", limits_.nodes, " nodes with loops unrolled");
+    if (std::chrono::steady_clock::now() > end_)
+      unsupported("lowering takes more than ", limits_.time.count(), " milliseconds");
+    return GraphWalk::computed(n, inputs, here);
+  }
+
   Operands apply(const Operator &op, const Graph::Node &n, int64_t opset, const Operands &inputs) override {
     const bool all_known =
         std::all_of(inputs.begin(), inputs.end(), [](const Operand &o) { return !o.present() || o.value.defined(); });
     if (all_known && !is_random(n)) return folded(op, n, opset, inputs);
     if (!op.lower) unsupported("the size of its result, or its kind, depends on data");
-    return lowered(op, n, opset, inputs);
+    return lowered(op, n, opset, inputs, graph_);
   }
 
-  Operands lowered(const Operator &op, const Graph::Node &n, int64_t opset, const Operands &inputs) {
-    Lowering lowering(n, opset, inputs, graph_);
+  Operands lowered(const Operator &op, const Graph::Node &n, int64_t opset, const Operands &inputs,
+                   Graph &graph) const {
+    Lowering lowering(n, opset, inputs, graph, limits_.nodes);
     op.lower(lowering);
     return lowering.given();
+  }
+
+  static int64_t bytes_of(const Operands &all) {
+    int64_t bytes = 0;
+    for (const Operand &o : all) bytes += elements(o.shape) * facts(o.type).bytes();
+    return bytes;
   }
 
   Operands folded(const Operator &op, const Graph::Node &n, int64_t opset, const Operands &inputs) {
@@ -80,11 +103,9 @@ class ModelLowering : public GraphWalk<Operand>, Turns<Operand> {
       Graph scratch;
       for (const Operand &i : inputs)
         if (i.present() && !scratch.values.count(i.name)) scratch.add_constant(i.name, i.value);
-      Lowering trial(n, opset, inputs, scratch);
-      op.lower(trial);
-      int64_t bytes = 0;
-      for (const Operand &o : trial.given()) bytes += elements(o.shape) * facts(o.type).bytes();
-      if (bytes > largest_folded) return lowered(op, n, opset, inputs);
+      const int64_t bytes =
+          std::max(bytes_of(inputs) / largest_share, bytes_of(lowered(op, n, opset, inputs, scratch)));
+      if (bytes > limits_.folded_bytes) return lowered(op, n, opset, inputs, graph_);
     }
     std::vector<HostValue> values;
     for (const Operand &i : inputs) values.push_back(i.present() ? HostValue(i.value) : HostValue());
@@ -164,14 +185,33 @@ class ModelLowering : public GraphWalk<Operand>, Turns<Operand> {
   }
 
   Operands results_;  // of the model, by the names that they have now
+  LoweringLimits limits_;
+  std::chrono::steady_clock::time_point end_;
+  size_t nodes_ = 0;
   Graph graph_;
 };
 
 }  // namespace
 
-Graph lower_model(const Model &model, const std::map<std::string, Shape> &shapes) {
+LoweringLimits quick_limits(const Model &model) {
+  using namespace std::chrono_literals;
+  return {(size_t{1} << 14) + 4 * model.graph.nodes.size(), int64_t{64} << 10, size_t{64} << 20, 1e8, 3s};
+}
+
+Graph lower_model(const Model &model, const std::map<std::string, Shape> &shapes, const LoweringLimits &limits) {
   check_operators(model);
-  return ModelLowering(model).lower(shapes);
+  const AllocationBudget bytes(limits.allocated_bytes);
+  const StepBudget steps(limits.steps);
+  return ModelLowering(model, limits).lower(shapes);
+}
+
+void expect_room(const Model &model, const std::map<std::string, Shape> &shapes) {
+  try {
+    lower_model(model, shapes, quick_limits(model));
+  } catch (const OutOfMemory &) {
+    throw;
+  } catch (const Error &) {  // that is for whoever runs the model to say, or not
+  }
 }
 
 }  // namespace saltern

@@ -35,5 +35,7 @@ struct Model {
 
 // Reads an ONNX file, with the data that stands in files beside it. Throws an Error that names the file and the fault.
 Model load_onnx(const std::string &path);
+// The same from memory; errors call it `name`, and data that stands in files of its own is sought in `folder`.
+Model decode_onnx(const std::vector<uint8_t> &bytes, const std::string &name, const std::string &folder);
 
 }  // namespace saltern

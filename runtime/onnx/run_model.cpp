@@ -31,11 +31,24 @@ class Runner : public GraphWalk<HostValue>, Turns<HostValue> {
     }
     const Values results = walk(g, given, nullptr);
     HostValues outputs;
-    for (size_t i = 0; i < results.size(); ++i) outputs[g.outputs[i]] = results[i];
+    for (size_t i = 0; i < results.size(); ++i) {
+      check_output(g.outputs[i], g, results[i]);
+      outputs[g.outputs[i]] = results[i];
+    }
     return outputs;
   }
 
  private:
+  // Shapes that files declare for outputs are often wrong and harm nobody; a type that is wrong is read as rubbish.
+  static void check_output(const std::string &name, const Graph &g, const HostValue &value) {
+    const auto declared = g.values.find(name);
+    if (declared == g.values.end() || declared->second.container != Graph::Container::tensor || !value.is_tensor())
+      return;
+    if (value.tensor().type() != declared->second.type)
+      fail("the output '", name, "' is ", facts(value.tensor().type()).name, "; the model declares it as ",
+           facts(declared->second.type).name);
+  }
+
   HostValue constant(const std::string &, const Tensor &value) override { return value; }
 
   Values apply(const Operator &op, const Graph::Node &n, int64_t opset, const Values &inputs) override {

@@ -2,7 +2,6 @@
 
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "runtime/element.h"
 #include "runtime/file.h"
@@ -43,17 +42,22 @@ std::string packed(const Tensor &from) {
   return all;
 }
 
-bool is_packed(Type type) { return type != Type::boolean && elements_in_byte(type) > 1; }
+// Any byte but 0 and 1 in a bool is undefined behaviour; in a file, all but 0 mean true.
+void make_truth_values(const Tensor &t) {
+  auto *at = static_cast<uint8_t *>(t.raw());
+  for (int64_t i = 0; i < t.size(); ++i) at[i] = at[i] != 0;
+}
 
 void fill_from_bytes(const Tensor &t, const void *bytes, size_t count, const std::string &name) {
   const auto wanted = static_cast<size_t>(packed_bytes(t.type(), t.size()));
   if (count != wanted)
     fail("tensor '", name, "' of ", facts(t.type()).name, " ", to_string(t.shape()), " has ", count,
          " bytes; expected ", wanted);
-  if (is_packed(t.type()))
+  if (packs_elements(t.type()))
     unpack(t, static_cast<const uint8_t *>(bytes));
   else if (count > 0)
     std::memcpy(t.raw(), bytes, count);
+  if (t.type() == Type::boolean) make_truth_values(t);
 }
 
 template <typename Stored, typename List>
@@ -69,7 +73,7 @@ void fill_from_lists(const Tensor &t, const TensorProto &p) {
       fail("tensor '", p.name(), "' of ", facts(t.type()).name, " ", to_string(t.shape()), " has ", count,
            " elements; expected ", wanted);
   };
-  if (is_packed(t.type())) {
+  if (packs_elements(t.type())) {
     expect(p.int32_data_size(), packed_bytes(t.type(), t.size()));
     std::vector<uint8_t> bytes(static_cast<size_t>(p.int32_data_size()) + 1);
     for (int i = 0; i < p.int32_data_size(); ++i) bytes[static_cast<size_t>(i)] = static_cast<uint8_t>(p.int32_data(i));
@@ -138,7 +142,7 @@ External external_of(const TensorProto &p) {
 std::string external_path(const std::string &name, const std::string &folder, const std::string &location) {
   namespace fs = std::filesystem;
   const fs::path given(location);
-  if (location.empty() || given.is_absolute())
+  if (location.empty() || given.is_absolute() || location.find('\0') != std::string::npos)
     fail("tensor '", name, "': its data is in '", location, "'; expected a path below the model's folder");
   for (const fs::path &part : given)
     if (part == "..") fail("tensor '", name, "': its data is in '", location, "', outside the model's folder");
@@ -153,46 +157,52 @@ std::string external_path(const std::string &name, const std::string &folder, co
   return path.string();
 }
 
-void fill_from_file(const Tensor &t, const TensorProto &p, const std::string &folder) {
+// Of large data, pages are mapped as they are needed: a model of many gigabytes starts at once. Kernels want alignment.
+constexpr uint64_t smallest_mapped = uint64_t{1} << 20, mapped_alignment = 64;
+
+Tensor external_tensor(const TensorProto &p, Type type, const Shape &shape, const std::string &folder) {
+  if (type == Type::text) fail("tensor '", p.name(), "' of texts has external data");
   const External e = external_of(p);
-  const std::string path = external_path(p.name(), folder, e.location);
-  const auto wanted = static_cast<uint64_t>(packed_bytes(t.type(), t.size()));
+  const InputFile file(external_path(p.name(), folder, e.location));
+  const auto wanted = static_cast<uint64_t>(packed_bytes(type, elements(shape)));
   if (e.has_length && e.length != wanted)
     fail("tensor '", p.name(), "': ", e.length, " bytes in '", e.location, "'; expected ", wanted);
-  const uint64_t size = std::filesystem::file_size(path);
-  if (e.offset > size || wanted > size - e.offset)
-    fail("tensor '", p.name(), "': '", e.location, "' has ", size, " bytes; expected ", wanted, " from ", e.offset,
-         " on");
-  std::ifstream in(path, std::ios::binary);
-  in.seekg(static_cast<std::streamoff>(e.offset));
-  std::vector<char> bytes;
-  void *to = t.raw();
-  if (is_packed(t.type())) {
-    bytes.resize(wanted);
-    to = bytes.data();
+  if (e.offset > file.size() || wanted > file.size() - e.offset)
+    fail("tensor '", p.name(), "': '", e.location, "' has ", file.size(), " bytes; expected ", wanted, " from ",
+         e.offset, " on");
+  if (wanted >= smallest_mapped && e.offset % mapped_alignment == 0 && !packs_elements(type) && type != Type::boolean) {
+    const std::shared_ptr<void> map = file.mapped(wanted, e.offset);
+    return Tensor::borrowed(map.get(), shape, type, dense_strides(shape, Layout::row_major), map);
   }
-  in.read(static_cast<char *>(to), static_cast<std::streamsize>(wanted));
-  if (!in) fail("tensor '", p.name(), "': cannot read '", e.location, "'");
-  if (is_packed(t.type())) unpack(t, reinterpret_cast<const uint8_t *>(bytes.data()));
+  const Tensor t = Tensor::empty(shape, type);
+  if (packs_elements(type)) {
+    std::vector<uint8_t> bytes(wanted + 1);
+    file.read(bytes.data(), wanted, e.offset);
+    unpack(t, bytes.data());
+  } else {
+    file.read(t.raw(), wanted, e.offset);
+  }
+  if (type == Type::boolean) make_truth_values(t);
+  return t;
 }
 
 // How many elements the message itself can hold: an empty file must not make us allocate terabytes.
 uint64_t held_elements(const TensorProto &p, Type type) {
   if (p.has_raw_data())
-    return p.raw_data().size() * static_cast<uint64_t>(is_packed(type) ? elements_in_byte(type) : 1);
-  const uint64_t lists = static_cast<uint64_t>(p.float_data_size()) + static_cast<uint64_t>(p.double_data_size()) +
-                         static_cast<uint64_t>(p.int32_data_size()) * (is_packed(type) ? elements_in_byte(type) : 1) +
-                         static_cast<uint64_t>(p.int64_data_size()) + static_cast<uint64_t>(p.uint64_data_size()) +
-                         static_cast<uint64_t>(p.string_data_size());
+    return p.raw_data().size() * static_cast<uint64_t>(packs_elements(type) ? elements_in_byte(type) : 1);
+  const uint64_t lists =
+      static_cast<uint64_t>(p.float_data_size()) + static_cast<uint64_t>(p.double_data_size()) +
+      static_cast<uint64_t>(p.int32_data_size()) * (packs_elements(type) ? elements_in_byte(type) : 1) +
+      static_cast<uint64_t>(p.int64_data_size()) + static_cast<uint64_t>(p.uint64_data_size()) +
+      static_cast<uint64_t>(p.string_data_size());
   return lists;
 }
 
 template <typename Message>
 Message parsed_file(const std::string &path, const char *what) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) fail("cannot read ", path);
+  const InputFile file(path);
   Message message;
-  if (!message.ParseFromIstream(&in)) fail(path, " is not ", what);
+  if (!message.ParseFromFileDescriptor(file.descriptor())) fail("it is not ", what);
   return message;
 }
 
@@ -223,6 +233,8 @@ onnx::SequenceProto sequence_proto(const HostValue &value, const std::string &na
 
 }  // namespace
 
+bool packs_elements(Type type) { return type != Type::boolean && elements_in_byte(type) > 1; }
+
 Tensor tensor_of(const TensorProto &p, const std::string &folder) {
   const Type type = type_of_onnx(p.data_type());
   Shape shape(p.dims().begin(), p.dims().end());
@@ -230,20 +242,11 @@ Tensor tensor_of(const TensorProto &p, const std::string &folder) {
     if (e < 0) fail("tensor '", p.name(), "' has the shape ", to_string(shape));
   if (p.has_segment()) unsupported("tensor '", p.name(), "' in segments");
   const int64_t count = elements(shape);
-  const bool external = p.data_location() == TensorProto::EXTERNAL;
-  if (external && type == Type::text) fail("tensor '", p.name(), "' of texts has external data");
-  if (external) {
-    const External e = external_of(p);
-    const std::string path = external_path(p.name(), folder, e.location);
-    if (static_cast<uint64_t>(packed_bytes(type, count)) > std::filesystem::file_size(path))
-      fail("tensor '", p.name(), "' of ", to_string(shape), " is larger than '", e.location, "'");
-  } else if (static_cast<uint64_t>(count) > held_elements(p, type)) {
+  if (p.data_location() == TensorProto::EXTERNAL) return external_tensor(p, type, shape, folder);
+  if (static_cast<uint64_t>(count) > held_elements(p, type))
     fail("tensor '", p.name(), "' of ", facts(type).name, " ", to_string(shape), " has data for fewer elements");
-  }
   const Tensor t = Tensor::empty(shape, type);
-  if (external)
-    fill_from_file(t, p, folder);
-  else if (p.has_raw_data() && type != Type::text)
+  if (p.has_raw_data() && type != Type::text)
     fill_from_bytes(t, p.raw_data().data(), p.raw_data().size(), p.name());
   else
     fill_from_lists(t, p);
@@ -253,7 +256,8 @@ Tensor tensor_of(const TensorProto &p, const std::string &folder) {
 Tensor dense_tensor_of(const onnx::SparseTensorProto &p, const std::string &folder) {
   const Tensor values = tensor_of(p.values(), folder), indices = tensor_of(p.indices(), folder);
   const Shape shape(p.dims().begin(), p.dims().end());
-  const int64_t most = int64_t{1} << 31;
+  // A few bytes may claim any shape; nobody stores what has fewer than one value in thousands.
+  const int64_t most = (int64_t{1} << 24) + 4096 * values.size();
   if (elements(shape) > most) fail("sparse tensor '", p.values().name(), "' of ", to_string(shape), " is too large");
   if (values.rank() != 1 || indices.type() != Type::i64 || indices.rank() < 1 || indices.rank() > 2 ||
       indices.extent(0) != values.size() ||
@@ -289,7 +293,7 @@ TensorProto proto_of(const Tensor &tensor, const std::string &name) {
   for (int64_t e : t.shape()) p.add_dims(e);
   if (t.type() == Type::text)
     for (int64_t i = 0; i < t.size(); ++i) p.add_string_data(t.data<std::string>()[i]);
-  else if (is_packed(t.type()))
+  else if (packs_elements(t.type()))
     p.set_raw_data(packed(t));
   else
     p.set_raw_data(t.raw(), t.bytes());

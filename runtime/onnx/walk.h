@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "runtime/memory.h"
 #include "runtime/onnx/model.h"
 #include "runtime/operators/operators.h"
 
@@ -100,6 +101,8 @@ class GraphWalk {
       }
     } catch (const Unsupported &e) {
       unsupported(describe(n), ": ", e.what());
+    } catch (const OutOfMemory &e) {
+      throw OutOfMemory(describe(n) + ": " + e.what());
     } catch (const std::exception &e) {
       fail(describe(n), ": ", e.what());
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "runtime/operators/arguments.h"
 #include "runtime/operators/move_texts.h"
@@ -76,8 +77,11 @@ void range(Lowering &n) {
     if (!(std::fabs(steps) < 1e15)) fail("from ", start.item(), " to ", limit.item(), " by ", delta.item());
     count = static_cast<int64_t>(steps);
   } else {
-    const int64_t by = delta.integers()[0], way = limit.integers()[0] - start.integers()[0];
+    const int64_t by = delta.integers()[0], from = start.integers()[0], to = limit.integers()[0];
+    int64_t way = 0;
     if (by == 0) fail("its step is 0");
+    if (__builtin_sub_overflow(to, from, &way) || way == std::numeric_limits<int64_t>::min())
+      fail("from ", from, " to ", to, " by ", by);
     count = way / by + (way % by != 0 && (way < 0) == (by < 0) ? 1 : 0);
   }
   // Numbers of 16 bits do not count far: the sum is rounded, not its parts.

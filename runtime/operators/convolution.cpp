@@ -55,6 +55,8 @@ Operand convolution(Lowering &n, const Operand &x, const Operand &w, const Opera
   if (channels * groups != x.shape[1])
     fail("weights of ", to_string(w.shape), " in ", groups, " groups do not fit an image of ", to_string(x.shape));
   expect_bias(bias, outputs);
+  for (int64_t k : kernel_of(axes))
+    if (k < 1) fail("weights of ", to_string(w.shape), "; a kernel has 1 element or more each way");
   const Shape shape = with_spatial(x.shape[0], outputs, positions_of(axes));
   // The kernel for channels that are groups of their own takes constant weights where a model is compiled.
   const bool each_alone = groups > 1 && channels == 1 && outputs == groups;
@@ -146,6 +148,7 @@ SlidingAxes transposed_axes(const Lowering &n, const Operand &x, const Operand &
     // Some exporters count the batch and the channels too.
     if (wanted.size() == count + 2) wanted.erase(wanted.begin(), wanted.begin() + 2);
     if (wanted.size() != count) fail("output_shape is ", to_string(wanted), "; expected ", count, " numbers");
+    elements(wanted);  // refuses what is negative or too large
   }
   SlidingAxes axes;
   for (size_t d = 0; d < count; ++d) {
@@ -171,8 +174,7 @@ void conv_transpose(Lowering &n) {
   expect_same_type(n, x, w);
   expect_weights(x, w);
   if (x.shape[1] != w.shape[0]) fail("weights of ", to_string(w.shape), " do not fit an image of ", to_string(x.shape));
-  const int64_t groups = n.attributes().integer("group", 1), per_group = w.shape[1], outputs = per_group * groups;
-  groups_of(n, x.shape[1], outputs);
+  const int64_t per_group = w.shape[1], groups = groups_of(n, x.shape[1], 0), outputs = elements({per_group, groups});
   expect_bias(bias, outputs);
   const SlidingAxes axes = transposed_axes(n, x, w);
   Shape spatial;

@@ -55,12 +55,17 @@ void split(Lowering &n) {
   const auto outputs = static_cast<int64_t>(n.node().outputs.size());
   std::vector<int64_t> sizes = listed(n, "split", 1, "the sizes").value_or(std::vector<int64_t>{});
   if (sizes.empty()) {
-    const int64_t count = n.attributes().integer("num_outputs", outputs), most = (extent + count - 1) / count;
+    const int64_t count = n.attributes().integer("num_outputs", outputs);
+    if (count < 1 || count != outputs) fail("splits into ", count, " parts for ", outputs, " outputs");
+    const int64_t most = (extent + count - 1) / count;
     if (n.opset() < 18 && extent % count != 0) fail(extent, " elements do not split into ", count, " equal parts");
     for (int64_t i = 0; i < count; ++i) sizes.push_back(std::clamp<int64_t>(extent - i * most, 0, most));
   }
   int64_t all = 0;
-  for (int64_t s : sizes) all += s;
+  for (int64_t s : sizes) {
+    if (s < 0 || s > extent) fail("splits ", extent, " elements into ", to_string(sizes));
+    all += s;
+  }
   if (static_cast<int64_t>(sizes.size()) != outputs || all != extent)
     fail("splits ", extent, " elements into ", to_string(sizes), " for ", outputs, " outputs");
   Shape begins(x.shape.size(), 0);
@@ -105,6 +110,8 @@ void slice(Lowering &n) {
 
 // ---- Pad: negative pads cut off first; what is left has edges added.
 
+constexpr int64_t most_pad = int64_t{1} << 40;
+
 struct Edge {
   int64_t first, count, before, after;  // the elements kept, and how many come before and after them
 };
@@ -120,6 +127,8 @@ std::vector<Edge> edges_of(const Lowering &n, const Operand &x) {
   for (int64_t e : x.shape) edges.push_back({0, e, 0, 0});
   for (size_t i = 0; i < axes.size(); ++i) {
     const int64_t begin = (*pads)[i], end = (*pads)[i + axes.size()];
+    if (std::min(begin, end) < -most_pad || std::max(begin, end) > most_pad)
+      fail("pads of ", begin, " and ", end, "; expected ", most_pad, " at most");
     Edge &e = edges[static_cast<size_t>(axes[i])];
     e = {std::max<int64_t>(-begin, 0), e.count + std::min<int64_t>(begin, 0) + std::min<int64_t>(end, 0),
          std::max<int64_t>(begin, 0), std::max<int64_t>(end, 0)};

@@ -1,5 +1,6 @@
 #include "runtime/operators/lowering.h"
 
+#include "runtime/memory.h"
 #include "runtime/strided.h"
 
 namespace saltern {
@@ -48,7 +49,18 @@ std::string Lowering::fresh() const {
   return graph_.fresh_name(node_.operation);
 }
 
+void expect_room(Type type, const Shape &shape) {
+  const auto bytes = static_cast<uint64_t>(elements(shape)) * static_cast<uint64_t>(facts(type).bytes());
+  if (bytes <= memory_limit()) return;
+  std::ostringstream text;
+  text << "a result of " << facts(type).name << " " << to_string(shape) << " needs " << bytes << " bytes; there are "
+       << memory_limit();
+  throw OutOfMemory(text.str());
+}
+
 Operand Lowering::add(Graph::Node node, Type type, const Shape &shape) {
+  expect_room(type, shape);
+  if (graph_.nodes.size() >= most_nodes_) unsupported("it is taken apart into more than ", most_nodes_, " nodes");
   const std::string name = fresh();
   node.outputs = {name};
   node.label = node_.label;

@@ -11,6 +11,7 @@
 // compiler lowers the whole graph beforehand.
 
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -68,10 +69,20 @@ class Read {
 using Reads = std::vector<Read>;
 using Element = std::function<Expression(const Reads &, const Axes &)>;
 
+// Throws OutOfMemory where a tensor would be larger than the memory there is: before anything is made for it.
+void expect_room(Type type, const Shape &shape);
+
 class Lowering {
  public:
-  Lowering(const Graph::Node &node, int64_t opset, std::vector<Operand> inputs, Graph &graph)
-      : node_(node), opset_(opset), inputs_(std::move(inputs)), graph_(graph), given_(node.outputs.size()) {}
+  // The graph may grow to `most_nodes`; what would take more is Unsupported.
+  Lowering(const Graph::Node &node, int64_t opset, std::vector<Operand> inputs, Graph &graph,
+           size_t most_nodes = std::numeric_limits<size_t>::max())
+      : node_(node),
+        opset_(opset),
+        inputs_(std::move(inputs)),
+        graph_(graph),
+        most_nodes_(most_nodes),
+        given_(node.outputs.size()) {}
 
   // ---- What the node says.
   const Graph::Node &node() const { return node_; }
@@ -111,6 +122,7 @@ class Lowering {
   int64_t opset_;
   std::vector<Operand> inputs_;
   Graph &graph_;
+  size_t most_nodes_;
   std::vector<Operand> given_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/element.h"
 #include "runtime/operators/building_blocks.h"
 #include "runtime/operators/ml_scores.h"
 
@@ -162,7 +163,7 @@ void one_hot_encoder(Lowering &n) {
   if (categories.empty()) fail("needs cats_int64s for an input of numbers");
   if (n.attributes().integer("zeros", 1) == 0)
     for (double v : n.known(0, "what must be among the categories").reals())
-      if (std::find(categories.begin(), categories.end(), static_cast<int64_t>(v)) == categories.end())
+      if (std::find(categories.begin(), categories.end(), integer_of(v)) == categories.end())
         fail(v, " is none of its categories");
   Shape shape = x.shape;
   shape.push_back(static_cast<int64_t>(categories.size()));

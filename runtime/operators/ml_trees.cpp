@@ -126,6 +126,8 @@ const std::vector<Aggregate> &aggregates() {
   return table;
 }
 
+constexpr int64_t most_targets = 1 << 16;
+
 // (N, targets)
 Operand scores(Lowering &n, const Trees &t, const std::string &aggregate, const std::vector<double> &base) {
   const Operand x = sample_rows(n);
@@ -151,6 +153,7 @@ Operand scores(Lowering &n, const Trees &t, const std::string &aggregate, const 
   }
 
   const int64_t rows = 1 + *std::max_element(t.leaf.begin(), t.leaf.end());
+  if (t.targets < 1 || t.targets > most_targets) fail(t.targets, " targets; expected 1 to ", most_targets);
   std::vector<double> weights(static_cast<size_t>(rows * t.targets), how->without);
   std::vector<bool> voted(weights.size(), false);
   for (const Trees::Vote &v : t.votes) {

@@ -35,7 +35,7 @@ Pool<Item> pool_of(const std::vector<Item> &items, const std::vector<int64_t> &s
 template <typename Item>
 void count_row(const Item *row, int64_t size, const Pool<Item> &pool, const Lengths &lengths,
                const std::vector<int64_t> &places, int64_t *counts) {
-  for (int64_t skip = 0; skip <= lengths.skips; ++skip)
+  for (int64_t skip = 0; skip <= std::min(lengths.skips, size); ++skip)  // longer ones leave the row
     for (int64_t first = 0; first < size; ++first) {
       std::vector<Item> run;
       for (int64_t at = first; at < size && static_cast<int64_t>(run.size()) < lengths.most; at += skip + 1) {

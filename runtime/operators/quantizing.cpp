@@ -28,7 +28,7 @@ class Granularity {
     Shape wanted = {x.shape[axis_]};
     if (block_ > 0) {
       wanted = x.shape;
-      wanted[axis_] = (wanted[axis_] + block_ - 1) / block_;
+      wanted[axis_] = wanted[axis_] / block_ + (wanted[axis_] % block_ != 0 ? 1 : 0);
     }
     if (scale.shape != wanted) fail("a scale of ", to_string(scale.shape), "; expected ", to_string(wanted));
   }

@@ -14,6 +14,8 @@ namespace {
 
 using formula::constant_integer;
 
+constexpr int64_t most_steps = int64_t{1} << 16;
+
 class Recurrent {
  public:
   Recurrent(Lowering &n, int64_t gates, const std::vector<std::string> &activations)
@@ -37,6 +39,10 @@ class Recurrent {
       fail("hidden_size is ", n.attributes().integer("hidden_size"), "; R has ", hidden_);
     if (n.has(3)) expect(n.input(3), {directions_, 2 * gates * hidden_}, "B");
     if (n.has(4)) expect(n.input(4), {batch_}, "sequence_lens");
+    if (n.has(4) && n.input(4).value.defined())
+      for (int64_t l : n.input(4).value.integers())
+        if (l < 0 || l > length_) fail("sequence_lens has ", l, " for sequences of ", length_);
+    if (length_ > most_steps) unsupported(length_, " steps; they are unrolled, ", most_steps, " at most");
     activations_ = recurrent_activations(n.attributes(), activations, directions_);
     per_direction_ = activations.size();
     const Operand in_time = batch_first_ ? n.transposed(x, {1, 0, 2}) : x;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "runtime/element.h"
 #include "runtime/operators/arguments.h"
 #include "runtime/operators/contraction.h"
 #include "runtime/operators/indices.h"
@@ -99,7 +100,7 @@ int64_t most_samples(const Lowering &n, const Alignment &how, size_t column, int
   int64_t most = 0;
   for (size_t i = column; i + 2 < all.size(); i += 4) {
     const double size = region_extent(how, all[i], all[i + 2]) / static_cast<double>(bins);
-    most = std::max(most, static_cast<int64_t>(std::ceil(size)) + 1);  // one more: this is not rounded as f32 is
+    most = std::max(most, integer_of(std::ceil(size)) + 1);  // one more: this is not rounded as f32 is
   }
   return most;
 }

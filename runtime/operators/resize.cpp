@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "runtime/element.h"
 #include "runtime/operators/move_texts.h"
 #include "runtime/operators/resize_table.h"
 #include "runtime/operators/rounding.h"
@@ -26,9 +27,7 @@ bool is_identity(const ResizeAxis &a) {
 
 // ---- What the node says.
 
-int64_t scaled(int64_t extent, double scale) {
-  return static_cast<int64_t>(std::floor(static_cast<double>(extent) * scale));
-}
+int64_t scaled(int64_t extent, double scale) { return integer_of(std::floor(static_cast<double>(extent) * scale)); }
 
 std::vector<double> expect_count(std::vector<double> values, size_t count, const char *what) {
   if (values.size() != count) fail(values.size(), " ", what, "; expected ", count);
@@ -66,7 +65,7 @@ void set_sizes(const Lowering &n, Plan &plan, const std::vector<int> &which, con
   for (int d : which) {
     ResizeAxis &a = plan.axes[static_cast<size_t>(d)];
     a.scale = *common;
-    a.to = static_cast<int64_t>(std::floor(a.scale * static_cast<double>(a.from) + 0.5));
+    a.to = integer_of(std::floor(a.scale * static_cast<double>(a.from) + 0.5));
   }
 }
 
@@ -173,6 +172,7 @@ Operand nearest(Lowering &n, const Operand &x, const Plan &plan) {
   });
 }
 
+constexpr int64_t most_extent = int64_t{1} << 22;
 constexpr int64_t most_unrolled = 4;  // taps: those of a cubic filter that is not stretched
 
 Operand filtered(Lowering &n, const Operand &x, int axis, const Plan &plan) {
@@ -206,6 +206,10 @@ Operand filtered(Lowering &n, const Operand &x, int axis, const Plan &plan) {
 }
 
 Operand resized(Lowering &n, const Operand &x, const Plan &plan) {
+  expect_room(x.type, resized_shape(plan));
+  for (const ResizeAxis &a : plan.axes)
+    if (!is_identity(a) && std::max(a.from, a.to) > most_extent)
+      unsupported("an extent of ", std::max(a.from, a.to), "; there are tables for ", most_extent, " at most");
   if (plan.rule.mode == "nearest" || elements(resized_shape(plan)) == 0) return nearest(n, x, plan);
   // Integers of more than 16 bits do not fit f32.
   const bool wide = x.type == Type::f64 || (!is_real(x.type) && facts(x.type).bits > 16);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 
+#include "runtime/element.h"
 #include "runtime/error.h"
 
 namespace saltern {
@@ -91,7 +92,8 @@ ResizeTable resize_table(const ResizeRule &rule, const ResizeAxis &axis) {
   const Rounding rounding = nearest ? find(roundings(), rounded, "nearest_mode") : nullptr;
   // A filter against aliasing is as much wider as the result is smaller.
   const double shrink = rule.antialias && !nearest ? std::min(axis.scale, 1.0) : 1;
-  const auto first = static_cast<int64_t>(std::floor((cubic ? -2 : -1) / shrink)) + 1;
+  const int64_t first = integer_of(std::floor((cubic ? -2 : -1) / shrink)) + 1;
+  if (first < -4 * (axis.from + 2)) fail("a scale of ", axis.scale, " for an extent of ", axis.from);
 
   ResizeTable table;
   table.taps = nearest ? 1 : 2 - 2 * first;
@@ -100,11 +102,11 @@ ResizeTable resize_table(const ResizeRule &rule, const ResizeAxis &axis) {
     if (rule.coordinates == "tf_crop_and_resize") table.outside.push_back(x < 0 || x > last(axis));
     const auto clamped = [&](int64_t i) { return std::clamp<int64_t>(i, 0, axis.from - 1); };
     if (nearest) {
-      table.elements.push_back(clamped(static_cast<int64_t>(rounding(x))));
+      table.elements.push_back(clamped(integer_of(rounding(x))));
       table.weights.push_back(1);
       continue;
     }
-    const auto below = static_cast<int64_t>(std::floor(x));
+    const int64_t below = integer_of(std::floor(x));
     double sum = 0;
     for (int64_t t = 0; t < table.taps; ++t) {
       const int64_t i = below + first + t;

@@ -178,6 +178,7 @@ void center_crop_pad(Lowering &n) {
   if (wanted.size() != axes.size()) fail("a shape of ", wanted.size(), " extents for ", axes.size(), " axes");
   Shape shape = x.shape;
   for (size_t i = 0; i < axes.size(); ++i) shape[static_cast<size_t>(n.axis(axes[i], x.rank()))] = wanted[i];
+  expect_room(x.type, shape);
   n.give(0, n.formula(x.type, shape, {x}, [&](const Reads &r, const Axes &at) {
     std::vector<Expression> from = at;
     Expression inside;

@@ -85,11 +85,11 @@ Values split(const HostCall &c) {
   } else {
     const int64_t each = c.has(1) ? c.tensor(1).integers().at(0) : 1;
     if (each < 1) fail("splits into parts of ", each);
-    for (int64_t done = 0; done < extent; done += each) sizes.push_back(std::min(each, extent - done));
+    for (int64_t left = extent; left > 0; left -= sizes.back()) sizes.push_back(std::min(each, left));
   }
   int64_t begin = 0;
   for (int64_t s : sizes) {
-    if (s < 0 || begin + s > extent) break;
+    if (s < 0 || s > extent - begin) break;
     parts.emplace_back(x.slice(axis, begin, s).clone());
     begin += s;
   }

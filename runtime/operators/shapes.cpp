@@ -15,7 +15,7 @@ void reshape(Lowering &n) {
   const Operand &x = n.input(0);
   Shape shape = listed(n, "shape", 1, "the shape").value_or(Shape{});
   const bool zero_is_zero = n.attributes().integer("allowzero", 0) != 0;
-  int64_t others = 1;
+  Shape given;
   int rest = -1;
   for (size_t d = 0; d < shape.size(); ++d) {
     if (shape[d] == 0 && !zero_is_zero) {
@@ -26,9 +26,9 @@ void reshape(Lowering &n) {
     if (shape[d] == -1)
       rest = static_cast<int>(d);
     else
-      others *= shape[d];
+      given.push_back(shape[d]);
   }
-  if (rest >= 0) {
+  if (const int64_t others = elements(given); rest >= 0) {
     const int64_t size = elements(x.shape);
     if (others == 0 ? size != 0 || zero_is_zero : size % others != 0)
       fail("cannot reshape ", to_string(x.shape), " to ", to_string(shape));
@@ -94,7 +94,7 @@ void tile(Lowering &n) {
   const std::vector<int64_t> repeats = n.known_integers(1, "the repeats");
   if (repeats.size() != x.shape.size()) fail(repeats.size(), " repeats of ", to_string(x.shape));
   Shape shape;
-  for (size_t d = 0; d < repeats.size(); ++d) shape.push_back(x.shape[d] * repeats[d]);
+  for (size_t d = 0; d < repeats.size(); ++d) shape.push_back(elements({x.shape[d], repeats[d]}));
   n.give(0, n.formula(x.type, shape, {x}, [&](const Reads &r, Axes at) {
     for (size_t d = 0; d < at.size(); ++d)
       if (repeats[d] != 1) at[d] = at[d] % std::max<int64_t>(x.shape[d], 1);
@@ -104,9 +104,11 @@ void tile(Lowering &n) {
 
 // ---- Blocks of pixels that become channels, and back: images are N, C, H, W.
 
+constexpr int64_t most_block = 1 << 15;
+
 int64_t block_size(const Lowering &n) {
   const int64_t b = n.attributes().integer("blocksize");
-  if (b < 1) fail("its blocksize is ", b);
+  if (b < 1 || b > most_block) fail("its blocksize is ", b, "; expected 1 to ", most_block);
   if (n.input(0).rank() != 4)
     fail("its input has the shape ", to_string(n.input(0).shape), "; expected four dimensions");
   return b;

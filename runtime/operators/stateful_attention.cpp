@@ -32,7 +32,7 @@ class LinearAttention {
     if (n.has(5) != corrected_) fail("update_rule ", rule, corrected_ ? " needs" : " has no", " beta");
     const int64_t query_heads = n.attributes().integer("q_num_heads");
     heads_ = n.attributes().integer("kv_num_heads");
-    if (heads_ < 1 || query_heads < 1 || query_heads % heads_ != 0)
+    if (heads_ < 1 || query_heads < 1 || query_heads % heads_ != 0 || query_heads > elements(query_.shape))
       fail(query_heads, " query heads for ", heads_, " heads of keys; expected a multiple");
     group_ = query_heads / heads_;
     if (query_.rank() != 3 || key_.rank() != 3 || value_.rank() != 3)

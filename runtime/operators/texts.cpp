@@ -109,10 +109,12 @@ std::vector<HostValue> normalize(const HostCall &c) {
 
 // ---- RegexFullMatch: RE2's language as far as the standard library's has it too.
 
-constexpr size_t longest_match = 10000;  // characters; the library's matcher recurses for each
+constexpr size_t longest_match = 10000;   // characters of a text
+constexpr size_t longest_pattern = 1000;  // the library recurses for each bracket
 
 std::wregex pattern_of(const std::string &given) {
   const std::wstring pattern = code_points(given);
+  if (pattern.size() > longest_pattern) unsupported("patterns of more than ", longest_pattern, " characters");
   for (size_t i = 0; i + 1 < pattern.size(); ++i) {
     if (pattern[i] == L'(' && pattern[i + 1] == L'?' && pattern.compare(i, 3, L"(?:") != 0)
       unsupported("groups with flags or names in the pattern '", given, "'");
@@ -126,7 +128,8 @@ std::wregex pattern_of(const std::string &given) {
   try {
     std::wregex compiled;
     compiled.imbue(std::locale::classic());
-    compiled.assign(pattern, std::regex::ECMAScript);
+    // libstdc++'s matcher without backtracking, whose time grows with the text alone.
+    compiled.assign(pattern, std::regex::ECMAScript | std::regex_constants::__polynomial);
     return compiled;
   } catch (const std::regex_error &e) {
     fail("cannot read the pattern '", given, "': ", e.what());

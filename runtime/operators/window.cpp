@@ -1,6 +1,7 @@
 #include "runtime/operators/window.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace saltern {
 
@@ -8,8 +9,10 @@ std::vector<int64_t> per_axis(const Lowering &n, const std::string &name, size_t
                               int64_t least) {
   std::vector<int64_t> all = n.attributes().integers(name, std::vector<int64_t>(count, otherwise));
   bool right = all.size() == count;
-  for (int64_t v : all) right &= v >= least;
-  if (!right) fail(name, " is ", to_string(all), "; expected ", count, " numbers of at least ", least);
+  constexpr int64_t most = std::numeric_limits<int32_t>::max();  // sums and products of these must not overflow
+  for (int64_t v : all) right &= v >= least && v <= most;
+  if (!right)
+    fail(name, " is ", to_string(all), "; expected ", count, " numbers of at least ", least, " and at most ", most);
   return all;
 }
 

@@ -101,5 +101,14 @@ TEST(Graph, FreshNamesAreNotTaken) {
   EXPECT_EQ(g.values.count(g.fresh_name("h")), 0u);
 }
 
+TEST(Graph, FreshNamesCountUpWithoutLookingAtEveryOne) {
+  Graph g;
+  for (int i = 0; i < 20000; ++i) {  // looking at every one, that would be 200 million names
+    const std::string name = g.fresh_name("v");
+    ASSERT_EQ(name, i == 0 ? "v" : "v_" + std::to_string(i));
+    g.values[name] = {};
+  }
+}
+
 }  // namespace
 }  // namespace saltern

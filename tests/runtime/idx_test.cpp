@@ -114,6 +114,19 @@ TEST_F(Idx, DamageAndSurplusAreErrors) {
   EXPECT_TRUE(contains(error(header(8, {3}) + "abcd"), "goes on after"));
 }
 
+TEST_F(Idx, FilesPackedOneAfterTheOtherAreOne) {
+  const std::string file = header(8, {4}) + "abcd";
+  const Tensor t = read_idx(folder.write("two", gzip(file.substr(0, 6)) + gzip(file.substr(6))));
+  EXPECT_EQ(t.at<uint8_t>({3}), 'd');
+  EXPECT_TRUE(contains(error(gzip(file) + "rubbish"), "damaged"));
+}
+
+TEST_F(Idx, BytesInMemoryAreReadAlike) {
+  const std::string file = gzip(header(8, {2}) + "ab");
+  EXPECT_EQ(decode_idx({file.begin(), file.end()}, "memory").at<uint8_t>({1}), 'b');
+  expect_error([&] { decode_idx({file.begin(), file.end() - 1}, "memory"); }, {"memory"});
+}
+
 TEST_F(Idx, WhatIsNotAFileIsRefusedWithoutHanging) {
   EXPECT_TRUE(contains(error_of([&] { read_idx(folder.file("absent")); }), "No such file"));
   EXPECT_TRUE(contains(error_of([&] { read_idx(folder.file("")); }), "not a regular file"));

@@ -60,6 +60,16 @@ TEST(Conv, OfNothingIsTheBias) {
   EXPECT_EQ(y.at<float>({0, 1, 0}), -7);
 }
 
+TEST(Conv, RefusesWindowsThatAreNone) {
+  const Tensor x = Tensor::zeros({1, 2, 4}), w = Tensor::zeros({3, 2, 2});
+  EXPECT_THROW((OperatorCall{"Conv", {x, Tensor::zeros({3, 2, 0})}}.lowered()), Error);
+  for (int64_t bad : {int64_t{0}, int64_t{-1}, int64_t{1} << 62}) {
+    EXPECT_THROW((OperatorCall{"Conv", {x, w}, {{"strides", Shape{bad}}}}.lowered()), Error) << bad;
+    EXPECT_THROW((OperatorCall{"Conv", {x, w}, {{"dilations", Shape{bad}}}}.lowered()), Error) << bad;
+  }
+  EXPECT_THROW((OperatorCall{"Conv", {x, w}, {{"pads", Shape{int64_t{1} << 62, int64_t{1} << 62}}}}.lowered()), Error);
+}
+
 TEST(ConvTranspose, IsTheTransposeOfConv) {
   // <conv(x), y> = <x, transposed(y)>, for integers exactly.
   for (int64_t groups : {1, 2}) {

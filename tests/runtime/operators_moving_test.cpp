@@ -107,6 +107,11 @@ TEST(Split, LeavesTheLastPartShorterSinceOpset18) {
   EXPECT_THROW((OperatorCall{"Split", {counted(7)}, {}, 3, 13}.lowered()), Error);
 }
 
+TEST(Split, HasAsManyPartsAsOutputs) {
+  for (int64_t parts : {int64_t{0}, int64_t{-1}, int64_t{2}, int64_t{1} << 62})
+    EXPECT_THROW((OperatorCall{"Split", {counted(7)}, {{"num_outputs", parts}}, 3}.lowered()), Error) << parts;
+}
+
 TEST(Reshape, RefusesWhatDoesNotFit) {
   EXPECT_THROW((OperatorCall{"Reshape", {counted(6), list({4, -1})}}.lowered()), Error);
   EXPECT_THROW((OperatorCall{"Reshape", {counted(6), list({-1, -1})}}.lowered()), Error);

@@ -36,6 +36,15 @@ TEST(Rnn, ASequenceThatEndsEarlyKeepsItsStateAndGivesZeros) {
   EXPECT_NEAR(last[1], b[1], 1e-6);
 }
 
+TEST(Rnn, SequencesAreNoLongerThanWhatIsGiven) {
+  const Tensor x = numbers({3, 1, 1}, {0.1, 0.4, 0.2}), w = numbers({1, 1, 1}, {1});
+  for (int32_t length : {-1, 4, 1 << 30}) {
+    const OperatorCall call = {
+        "RNN", {x, w, w, HostValue(), Tensor::of<int32_t>({1}, {length})}, {{"hidden_size", int64_t{1}}}};
+    EXPECT_THROW(call.lowered(), Error) << length;
+  }
+}
+
 // Backwards, a short sequence begins at its own end.
 TEST(Rnn, TheOtherDirectionBeginsWhereASequenceEnds) {
   const Scalar s;

@@ -41,6 +41,14 @@ TEST(RegexFullMatch, MatchesCharactersNotBytes) {
   EXPECT_THROW((OperatorCall{"RegexFullMatch", {list({"a"})}, {{"pattern", "\\pN"}}}.on_host()), Unsupported);
 }
 
+TEST(RegexFullMatch, TakesNoLongerForPatternsThatTempt) {
+  const std::string near_miss = std::string(200, 'a') + "b";  // by trying all ways, that takes 2^200 steps
+  const OperatorCall c = {"RegexFullMatch", {list({near_miss, std::string(200, 'a')})}, {{"pattern", "(a+)+"}}};
+  EXPECT_EQ(values_of<bool>(c.on_host()[0]), (std::vector<bool>{false, true}));
+  const std::string deep = std::string(100000, '(') + std::string(100000, ')');
+  EXPECT_THROW((OperatorCall{"RegexFullMatch", {list({"a"})}, {{"pattern", deep}}}.on_host()), Unsupported);
+}
+
 TEST(Sequences, InsertAndEraseAtBothEnds) {
   const auto number = [](int64_t v) { return HostValue(Tensor::of<int64_t>({}, {v})); };
   const HostValue s = OperatorCall{"SequenceConstruct", {number(1), number(2)}}.on_host()[0];

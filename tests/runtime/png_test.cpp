@@ -4,6 +4,7 @@
 #include "runtime/data/png.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <zlib.h>
 
 #include "tests/scratch_folder.h"
@@ -160,6 +161,26 @@ TEST_F(HostilePng, HugeClaimsAreRefusedBeforeAllocation) {
   PngOptions small;
   small.max_bytes = 299;
   EXPECT_TRUE(contains(error(png(10, 10, 8, 2, std::string(310, '\0')), small), "limit of 299"));
+}
+
+TEST_F(HostilePng, ATextThatUnpacksToMoreThanThePictureIsSkipped) {
+  const std::string bomb = chunk("zTXt", std::string("key\0\0", 5) + compressed(std::string(64 << 20, 'a')));
+  const Tensor picture = decode(png(2, 1, 8, 0, std::string("\0ab", 3), bomb));
+  EXPECT_EQ(values(picture), (std::vector<int>{'a', 'b'}));
+}
+
+TEST_F(HostilePng, NothingIsAllocatedForWhatAChunkClaims) {
+  const auto peak = [] {
+    struct rusage use = {};
+    getrusage(RUSAGE_SELF, &use);
+    return use.ru_maxrss;  // KB
+  };
+  const auto before = peak();
+  const std::string start = signature + header(2, 1, 8, 0);
+  for (const char *type :
+       {"iCCP", "iTXt", "sPLT", "tEXt", "zTXt", "eXIf", "hIST", "pCAL", "sCAL", "priv", "IDAT", "PLTE", "tRNS"})
+    error(start + number(0x76767676) + type + "a few bytes");
+  EXPECT_LT(peak() - before, 256 << 10);
 }
 
 TEST_F(HostilePng, LibpngsOwnMessageIsPassedOn) {

@@ -89,6 +89,7 @@ TEST(Tensor, ErrorsNameTheCulprit) {
   expect_error([&] { a.slice(1, 2, 2); }, {"[2, 4)", "[2, 3]"});
   expect_error([] { Tensor::of<float>({2, 2}, {1, 2, 3}); }, {"[2, 2]", "3"});
   expect_error([] { Tensor::empty({int64_t{1} << 40, int64_t{1} << 40}); }, {"too large"});
+  expect_error([] { Tensor::empty({0, int64_t{1} << 40, int64_t{1} << 40}); }, {"too large"});
   expect_error([] { Tensor::empty({2, -1}); }, {"[2, -1]", "negative"});
   expect_error([] { flat(Tensor()); }, {"undefined"});
 }
@@ -114,6 +115,25 @@ TEST(Memory, FreedBlocksAreUsedAgain) {
   EXPECT_EQ(Tensor::empty({1 << 20}).raw(), first);
 }
 #endif
+
+TEST(Memory, WhatDoesNotFitIsRefusedBeforeItIsTried) {
+  EXPECT_THROW(Tensor::empty({int64_t{1} << 45}), OutOfMemory);  // Linux might promise it
+  set_memory_limit(memory_use().in_use + (size_t{8} << 20));
+  const Tensor first = Tensor::empty({1 << 20});  // 4 MB
+  EXPECT_THROW(Tensor::empty({3 << 20}), OutOfMemory);
+  set_memory_limit(0);
+  EXPECT_NO_THROW(Tensor::empty({3 << 20}));
+}
+
+TEST(Memory, ABudgetCountsWhatWasFreedToo) {
+  {
+    const AllocationBudget budget(1000);
+    Tensor::empty({100});
+    Tensor::empty({100});
+    expect_error([] { Tensor::empty({100}); }, {"400 bytes", "200"});
+  }
+  EXPECT_NO_THROW(Tensor::empty({1000}));
+}
 
 TEST(Memory, WhatIsKeptIsBoundedAndCanBeReleased) {
   for (int64_t n = 1; n < 40; ++n) Tensor::empty({n * 50000});  // ever other sizes

@@ -1,0 +1,19 @@
+// Bytes as a graph's text. What is read must be written as something that reads as the same.
+
+#include <cstdlib>
+
+#include "runtime/graph/text.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  static const std::map<std::string, saltern::Tensor> constants = {{"w", saltern::Tensor::zeros({2, 3})},
+                                                                   {"b", saltern::Tensor::zeros({2})}};
+  saltern::Graph graph;
+  try {
+    graph = saltern::parse_graph(std::string(data, data + size), constants, "text");
+  } catch (const saltern::Error &) {  // what bad bytes get
+    return 0;
+  }
+  const std::string text = saltern::to_text(graph);
+  if (saltern::to_text(saltern::parse_graph(text, constants, "text")) != text) std::abort();
+  return 0;
+}
