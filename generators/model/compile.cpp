@@ -47,9 +47,14 @@ void write_file(const std::string &path, const std::string &text) { write_file(p
 // Puts a finished file in its place: whoever looks finds the old one or the new one.
 std::string put(const std::string &from, const std::string &folder, const std::string &name) {
   const std::string path = folder + "/" + name;
-  const std::vector<uint8_t> bytes = read_file(from, fs::file_size(from));
+  const InputFile in(from);
   AtomicFile file(path);
-  file.write(bytes.data(), bytes.size());
+  std::vector<uint8_t> part(1 << 20);
+  for (uint64_t at = 0; at < in.size(); at += part.size()) {
+    const uint64_t bytes = std::min<uint64_t>(part.size(), in.size() - at);
+    in.read(part.data(), bytes, at);
+    file.write(part.data(), bytes);
+  }
   file.commit();
   return path;
 }
@@ -70,9 +75,16 @@ KernelMemory compile_objects(const Lowered &model, const std::vector<CpuTarget> 
   const KernelCache cache(options.cache.empty() ? forgotten.path() : options.cache);
   std::vector<std::function<void()>> jobs;
   jobs.emplace_back([&] { cache.provide_halide_runtime(folder + "/" + options.name + "_halide_runtime.o"); });
-  for (size_t k = 0; k < model.kernels.size(); ++k)
-    jobs.emplace_back(
-        [&, k] { cache.provide(model.kernels[k], targets, options.name + "_kernel_" + std::to_string(k), folder); });
+  for (size_t k = 0; k < model.kernels.size(); ++k) {
+    const auto provide = [&, k] {
+      cache.provide(model.kernels[k], targets, options.name + "_kernel_" + std::to_string(k), folder);
+    };
+    // What is there already is not worth a process.
+    if (cache.has(model.kernels[k], targets))
+      provide();
+    else
+      jobs.emplace_back(provide);
+  }
   const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   run_in_processes(jobs, options.jobs > 0 ? options.jobs : cores, options.progress);
   KernelMemory memory;

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "dsl/elementary.h"
+#include "generators/model/float_bits.h"
 #include "generators/model/small_float_code.h"
 #include "runtime/error.h"
 
@@ -114,9 +115,9 @@ Expr call_code(Function f, Type type, const Expr &a) {
     case Function::invert:
       return type == Type::boolean ? !a : ~a;
     case Function::is_nan:
-      return real ? Halide::is_nan(a) : Halide::Internal::const_false();
+      return real ? is_not_a_number(a) : Halide::Internal::const_false();
     case Function::is_infinite:
-      return real ? Halide::is_inf(a) : Halide::Internal::const_false();
+      return real ? is_infinity(a) : Halide::Internal::const_false();
     default:
       fail("the formula function ", formula::name(f), " does not take one operand");
   }

@@ -31,6 +31,8 @@ std::string program_identity() {
   return std::string(version()) + " " + std::to_string(fs::file_size(self, error)) + " " + std::to_string(written);
 }
 
+std::string in_full(const std::string &what) { return what + "\n" + program_identity(); }
+
 std::string contents(const fs::path &path) {
   std::ifstream in(path, std::ios::binary);
   std::ostringstream all;
@@ -61,7 +63,7 @@ std::string KernelCache::entry(const std::string &key) const {
 
 template <typename Compile>
 std::string KernelCache::find_or_make(const std::string &what, const Compile &compile) const {
-  const std::string key = what + "\n" + program_identity(), place = entry(key);
+  const std::string key = in_full(what), place = entry(key);
   if (contents(place + "/key") == key) return place;
   std::error_code error;
   fs::create_directories(fs::path(place).parent_path(), error);
@@ -90,12 +92,26 @@ std::string KernelCache::find_or_make(const std::string &what, const Compile &co
   return place;
 }
 
-void KernelCache::provide(const EmittedKernel &kernel, const std::vector<CpuTarget> &targets, const std::string &symbol,
-                          const std::string &to) const {
+namespace {
+
+std::string kernel_key(const EmittedKernel &kernel, const std::vector<CpuTarget> &targets) {
   std::string key = kernel.key + (kernel.can_fail ? "\ncan fail" : "\ncannot fail");
   for (const CpuTarget &t : targets) key += " " + t.halide;
-  const std::string place =
-      find_or_make(key, [&](const std::string &making) { compile_kernel(kernel, cached_symbol, targets, making); });
+  return key;
+}
+
+}  // namespace
+
+bool KernelCache::has(const EmittedKernel &kernel, const std::vector<CpuTarget> &targets) const {
+  const std::string key = in_full(kernel_key(kernel, targets));
+  return contents(entry(key) + "/key") == key;
+}
+
+void KernelCache::provide(const EmittedKernel &kernel, const std::vector<CpuTarget> &targets, const std::string &symbol,
+                          const std::string &to) const {
+  const std::string place = find_or_make(kernel_key(kernel, targets), [&](const std::string &making) {
+    compile_kernel(kernel, cached_symbol, targets, making);
+  });
   std::vector<std::string> names = {""};
   for (const CpuTarget &t : targets) names.push_back("-" + t.name);  // as Halide calls them
   for (const fs::directory_entry &e : fs::directory_iterator(place)) {

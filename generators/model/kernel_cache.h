@@ -18,6 +18,7 @@ class KernelCache {
   // Makes the folder if need be.
   explicit KernelCache(const std::string &folder);
 
+  bool has(const EmittedKernel &kernel, const std::vector<CpuTarget> &targets) const;
   // Puts the kernel's objects into `to` as SYMBOL*.o, and SYMBOL.memory, compiling it first if it is not here.
   void provide(const EmittedKernel &kernel, const std::vector<CpuTarget> &targets, const std::string &symbol,
                const std::string &to) const;

@@ -13,7 +13,7 @@ namespace {
 
 using namespace Halide::Internal;
 
-// Halide's own bound for what goes on the stack unasked.
+// Halide's own bound for what goes on the stack, wherever the schedule asked for it to go: more comes from the heap.
 constexpr int64_t most_on_stack = 16 * 1024;
 
 // Walks one function with the bounds of its variables. What an allocation's scope holds is on top of it; a loop's task
@@ -34,7 +34,11 @@ class Walk : public IRVisitor {
     IRVisitor::visit(op);
     held_ -= bytes;
   }
-  void visit(const Variable *op) override { peak = std::max(peak, held_ + of_function_(op->name)); }
+  // A function is handed to a loop by its name, as a global one.
+  void visit(const Variable *op) override {
+    const bool global = op->name.rfind("::", 0) == 0;
+    if (global) peak = std::max(peak, held_ + of_function_(op->name.substr(2)));
+  }
   void visit(const For *op) override {
     op->min.accept(this);
     op->extent.accept(this);
@@ -68,9 +72,7 @@ class Walk : public IRVisitor {
       elements *= std::max<int64_t>(*extent, 0);
     }
     const int64_t bytes = (elements + op.padding) * op.type.bytes();
-    const bool on_stack =
-        constant && (op.memory_type == Halide::MemoryType::Stack || op.memory_type == Halide::MemoryType::Register ||
-                     (op.memory_type == Halide::MemoryType::Auto && bytes <= most_on_stack));
+    const bool on_stack = op.memory_type == Halide::MemoryType::Register || (constant && bytes <= most_on_stack);
     return on_stack ? 0 : reserved_bytes(bytes);
   }
 

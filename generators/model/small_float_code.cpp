@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "generators/model/float_bits.h"
 #include "runtime/small_floats.h"
 
 namespace saltern::generators {
@@ -21,7 +22,7 @@ Expr f32_of_small_code(Type type, const Expr &code) {
 // point itself goes to the even code.
 Expr small_code_of_f32(Type type, const Expr &value, bool saturate) {
   const int sign_bit = facts(type).bits == 4 ? 8 : 128;
-  const Expr nan = Halide::is_nan(value);
+  const Expr nan = is_not_a_number(value);
   if (type == Type::f8e8m0) {
     // Rounded up to a power of two: the exponent of f32, and one more where the mantissa is not zero.
     const Expr bits = Halide::reinterpret<uint32_t>(Halide::abs(value));
@@ -44,7 +45,7 @@ Expr small_code_of_f32(Type type, const Expr &value, bool saturate) {
     const Expr passed = size > at || (size == at && (next % 2) == 0);
     code = select(next <= largest && passed, next, code);
   }
-  if (!saturate && type == Type::f8e5m2) code = select(Halide::is_inf(value), 0x7C, code);
+  if (!saturate && type == Type::f8e5m2) code = select(is_infinity(value), 0x7C, code);
   const uint8_t nan_code = small_of_f32(type, std::numeric_limits<float>::quiet_NaN());
   const bool has_negative_zero = small_of_f32(type, -0.0F) != 0;
   const Expr negative =

@@ -1,6 +1,7 @@
 #include "generators/model/toolchain.h"
 
 #include <fcntl.h>
+#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,21 +29,23 @@ TemporaryFolder::~TemporaryFolder() {
 
 namespace {
 
-constexpr int not_found = 127;
-
-// In the child: what the program prints goes to a file.
-[[noreturn]] void become(const std::vector<std::string> &command, const std::string &folder, const std::string &log) {
-  std::vector<char *> arguments;
-  for (const std::string &c : command) arguments.push_back(const_cast<char *>(c.c_str()));
-  arguments.push_back(nullptr);
-  const int out = open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  if (out >= 0) {
-    dup2(out, STDOUT_FILENO);
-    dup2(out, STDERR_FILENO);
+// What a program is started with: its folder, and a file for what it prints.
+class Surroundings {
+ public:
+  Surroundings(const std::string &folder, const std::string &log) {
+    posix_spawn_file_actions_init(&actions_);
+    posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawn_file_actions_adddup2(&actions_, STDOUT_FILENO, STDERR_FILENO);
+    posix_spawn_file_actions_addchdir_np(&actions_, folder.c_str());
   }
-  if (chdir(folder.c_str()) == 0) execvp(arguments[0], arguments.data());
-  _exit(not_found);
-}
+  ~Surroundings() { posix_spawn_file_actions_destroy(&actions_); }
+  Surroundings(const Surroundings &) = delete;
+  Surroundings &operator=(const Surroundings &) = delete;
+  const posix_spawn_file_actions_t *get() const { return &actions_; }
+
+ private:
+  posix_spawn_file_actions_t actions_;
+};
 
 std::string contents(const std::string &path) {
   std::ifstream in(path);
@@ -61,16 +64,21 @@ std::string from_environment(const char *variable, const char *otherwise) {
 void run_program(const std::vector<std::string> &command, const std::string &folder) {
   const TemporaryFolder logs;
   const std::string log = logs.file("output");
-  const pid_t child = fork();
-  if (child < 0) fail("cannot start ", command[0], ": ", std::strerror(errno));
-  if (child == 0) become(command, folder, log);
+  std::vector<char *> arguments;
+  for (const std::string &c : command) arguments.push_back(const_cast<char *>(c.c_str()));
+  arguments.push_back(nullptr);
+  // Not fork(): a process with a large model in memory takes long to copy.
+  pid_t child = 0;
+  const Surroundings surroundings(folder, log);
+  const int error = posix_spawnp(&child, arguments[0], surroundings.get(), nullptr, arguments.data(), environ);
+  if (error == ENOENT || error == EACCES)
+    fail("cannot run '", command[0],
+         "': compiling a model needs a C compiler and ar (Debian: apt install gcc binutils)");
+  if (error != 0) fail("cannot start ", command[0], ": ", std::strerror(error));
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
-  if (WIFEXITED(status) && WEXITSTATUS(status) == not_found)
-    fail("cannot run '", command[0],
-         "': compiling a model needs a C compiler and ar (Debian: apt install gcc binutils)");
   fail("'", command[0], "' failed: ", contents(log));
 }
 

@@ -13,6 +13,8 @@ namespace saltern {
 namespace {
 
 using generators::check_samples_are_independent;
+using generators::compile_batched_model;
+using generators::compile_model;
 
 constexpr const char *batches = R"(
 #include "net.h"
