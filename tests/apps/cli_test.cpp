@@ -33,17 +33,28 @@ TEST(CommandLine, BadUsageIsTwoAndNamesTheCulprit) {
   struct Case {
     const char *arguments, *culprit;
   };
-  for (const Case &c :
-       {Case{"", "subcommand"}, Case{"nonsense", "nonsense"}, Case{"bench matmul 0 1 1", "m: Value 0 not in range"},
-        Case{"bench matmul 2 2", "k is required"}, Case{"bench matmul 2 2 two", "k: Value two not in range"},
-        Case{"bench matmul 8 8 8 --isa mmx", "mmx"}, Case{"bench matmul 8 8 8 --threads 0", "threads"},
-        Case{"bench matmul 1000000 1000000 2", "elements"}, Case{"bench conv2d --groups 3", "--groups"},
-        Case{"bench conv2d --size 2 --kernel 9", "a kernel of 9 does not fit"},
-        Case{"bench conv2d --kernel 65537 --dilation 65536", "a kernel of 4294967297 does not fit"},
-        Case{"info /no/such/file", "/no/such/file"}, Case{"info /dev/null", "/dev/null"},
-        Case{"compile /no/such/model -o /no/such", "/no/such/model"}, Case{"compile m -o d --target z80", "'z80'"},
-        Case{"compile m -o d --target z80", "avx512, avx2, sse41"}, Case{"compile m -o d --name 1st", "'1st'"},
-        Case{"targets --nonsense", "--nonsense"}}) {
+  for (const Case &c : {Case{"", "subcommand"},
+                        Case{"nonsense", "nonsense"},
+                        Case{"bench matmul 0 1 1", "m: Value 0 not in range"},
+                        Case{"bench matmul 2 2", "k is required"},
+                        Case{"bench matmul 2 2 two", "k: Value two not in range"},
+                        Case{"bench matmul 8 8 8 --isa mmx", "mmx"},
+                        Case{"bench matmul 8 8 8 --threads 0", "threads"},
+                        Case{"bench matmul 1000000 1000000 2", "elements"},
+                        Case{"bench conv2d --groups 3", "--groups"},
+                        Case{"bench conv2d --size 2 --kernel 9", "a kernel of 9 does not fit"},
+                        Case{"bench conv2d --kernel 65537 --dilation 65536", "a kernel of 4294967297 does not fit"},
+                        Case{"info /no/such/file", "/no/such/file"},
+                        Case{"info /dev/null", "/dev/null"},
+                        Case{"compile /no/such/model -o /no/such", "/no/such/model"},
+                        Case{"compile m -o d --target z80", "'z80'"},
+                        Case{"compile m -o d --target z80", "avx512, avx2, sse41"},
+                        Case{"compile m -o d --name 1st", "'1st'"},
+                        Case{"compile m -o d --embed-weights --weights-file", "--weights-file"},
+                        Case{"compile m -o d --chunk 1", "--chunk"},
+                        Case{"compile m -o d --dynamic batch", "--dynamic"},
+                        Case{"compile m -o d --constant a=1", "--constant"},
+                        Case{"targets --nonsense", "--nonsense"}}) {
     const Said said = saltern(c.arguments);
     EXPECT_EQ(said.code, 2) << c.arguments;
     EXPECT_NE(said.all.find(c.culprit), std::string::npos) << c.arguments << ": " << said.all;

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""`saltern compile` as its users call it, on small ONNX files that are made here: compile_onnx_test.py SALTERN"""
+import json, subprocess, sys, tempfile, unittest
+from pathlib import Path
+
+import numpy
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+SALTERN = sys.argv.pop(1)
+FLOAT = TensorProto.FLOAT
+
+
+def write_model(path, nodes, inputs, outputs, **constants):
+    graph = helper.make_graph(nodes, "net", inputs, outputs,
+                              [numpy_helper.from_array(v, name) for name, v in constants.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9), path)
+
+
+class Compile(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="saltern-test-")
+        self.addCleanup(self.folder.cleanup)
+        self.path = Path(self.folder.name)
+        self.model = self.path / "net.onnx"
+
+    def compile(self, *options):
+        return subprocess.run([SALTERN, "compile", self.model, "-o", self.path, "--main", "--target", "sse41", "--json",
+                               *options], capture_output=True, text=True)
+
+    def run_program(self, *arguments):
+        subprocess.run(["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", self.path / "net_main.c", self.path / "libnet.a",
+                        "-lm", "-lpthread", "-o", self.path / "net"], check=True)
+        subprocess.run([self.path / "net", *arguments, "--outputs", self.path], check=True)
+        return numpy.load(self.path / "output_0.npy")
+
+    def a_dense_net(self, batch):
+        self.weights = numpy.linspace(-1, 1, 15, dtype=numpy.float32).reshape(5, 3)
+        write_model(self.model, [helper.make_node("MatMul", ["x", "w"], ["h"]), helper.make_node("Relu", ["h"], ["y"])],
+                    [helper.make_tensor_value_info("x", FLOAT, [batch, 5])],
+                    [helper.make_tensor_value_info("y", FLOAT, [batch, 3])], w=self.weights)
+
+    def test_a_batch_of_any_size(self):
+        self.a_dense_net("batch")
+        made = self.compile("--dynamic", "batch", "--chunk", "4", "--weights-file")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        facts = json.loads(made.stdout)
+        self.assertEqual(facts["targets"], ["sse41"])
+        for file in ["header", "library", "driver", "main", "weights_file"]:
+            self.assertTrue(Path(facts[file]).exists(), file)
+        x = numpy.random.default_rng(1).standard_normal((11, 5)).astype(numpy.float32)
+        numpy.save(self.path / "x.npy", x)
+        y = self.run_program("--batch", "11", "--weights", facts["weights_file"], self.path / "x.npy")
+        numpy.testing.assert_allclose(y, numpy.maximum(x @ self.weights, 0), rtol=1e-5, atol=1e-6)
+
+    def test_a_batch_that_is_fixed_or_mixed_is_refused(self):
+        self.a_dense_net(2)
+        made = self.compile("--dynamic", "batch")
+        self.assertEqual(made.returncode, 2)
+        self.assertIn("fixes the first dimension of 'x' to 2", made.stderr)
+        write_model(self.model, [helper.make_node("Softmax", ["x"], ["mixed"], axis=0)],
+                    [helper.make_tensor_value_info("x", FLOAT, ["batch", 5])],
+                    [helper.make_tensor_value_info("mixed", FLOAT, ["batch", 5])])
+        made = self.compile("--dynamic", "batch")
+        self.assertEqual(made.returncode, 3)
+        self.assertIn("mixed", made.stderr)
+
+    def test_an_input_with_a_constant_value(self):
+        write_model(self.model, [helper.make_node("ReduceSum", ["x", "axes"], ["y"], keepdims=0)],
+                    [helper.make_tensor_value_info("x", FLOAT, [2, 3, 4]),
+                     helper.make_tensor_value_info("axes", TensorProto.INT64, [1])],
+                    [helper.make_tensor_value_info("y", FLOAT, None)])
+        self.assertEqual(self.compile().returncode, 3)
+        self.assertEqual(self.compile("--constant", "axes=one").returncode, 2)
+        self.assertEqual(self.compile("--constant", "exes=1").returncode, 2)
+        self.assertEqual(self.compile("--constant", "axes=1").returncode, 0)
+        x = numpy.arange(24, dtype=numpy.float32).reshape(2, 3, 4)
+        numpy.save(self.path / "x.npy", x)
+        numpy.testing.assert_array_equal(self.run_program(self.path / "x.npy"), x.sum(axis=1))
+
+
+unittest.main()
