@@ -105,9 +105,9 @@ void define_compile(CLI::App &app, Action &chosen) {
   const auto weights = app.add_flag("--weights-file", o->compile.weights_file,
                                     "The weights in NAME.weights, which is mapped when a model is created");
   app.add_flag("--embed-weights", "The weights in the library, which is so unless told otherwise")->excludes(weights);
-  app.add_option("--dynamic", o->dynamic,
-                 "A batch of any size at run time, NAME_run_batch: the first dimension of all inputs, or those that "
-                 "the model names so");
+  app.add_option(
+      "--dynamic", o->dynamic,
+      "A batch of any size at run time, by NAME_run_batch: the name of the inputs' first dimension, or batch");
   app.add_option("--chunk", o->chunk, "With --dynamic: how many samples kernels are made for, beside one")
       ->check(CLI::Range(2, 4096));
   app.add_option("--jobs", o->compile.jobs, "Processes that compile at the same time; by default, one a core")

@@ -137,6 +137,8 @@ Graph ModelOptions::graph(const std::string &batch, int64_t samples) const {
       for (size_t d = 1; d < v.symbols.size(); ++d)
         if (v.symbols[d] == batch)
           fail("--dynamic ", batch, ": it is dimension ", d, " of '", name, "'; expected the first");
+      if (batch != "batch" && !v.symbols.empty() && v.symbols[0] != batch)
+        fail("--dynamic ", batch, ": the first dimension of '", name, "' is called '", v.symbols[0], "'");
       if (v.ranked && v.shape[0] >= 0)
         fail("--dynamic ", batch, ": the model fixes the first dimension of '", name, "' to ", v.shape[0]);
       shape[0] = samples;

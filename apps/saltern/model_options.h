@@ -19,8 +19,7 @@ struct ModelOptions {
   // Throw BadInput, or Unsupported.
   std::map<std::string, Shape> given_shapes() const;
   Graph graph() const;
-  // With so many samples in every input: in the dimension that the model calls `batch`, or the first one where none is
-  // called so.
+  // With so many samples in every input. `batch` is what the model calls the first dimension, or the word batch.
   Graph graph(const std::string &batch, int64_t samples) const;
 };
 
