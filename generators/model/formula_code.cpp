@@ -351,7 +351,13 @@ class Writer {
     for (size_t s = 0; s < n.steps.size(); ++s) scope.steps[n.steps[s].id] = r[static_cast<int>(s)];
 
     const Type type = n.arguments[0].type();
-    const Expr v = value(n.arguments[0], scope), start = identity_of(n.function, type);
+    Expr v = value(n.arguments[0], scope);
+    const Expr start = identity_of(n.function, type);
+    // Halide goes through a domain only where something depends on it.
+    bool counts = n.function == Function::sum || n.function == Function::product;
+    formula::for_each_node(n.arguments[0],
+                           [&](const Expression::Node &m) { counts &= m.kind != Kind::step || !own.count(m.number); });
+    if (counts) v = v + Halide::cast(v.type(), r[0] * 0);
     if (n.function < Function::first_greatest) {
       f(arguments) = start;
       const Expr so_far = f(arguments);

@@ -184,5 +184,23 @@ TEST(FormulaCode, IndicesThatLookPastTheEdge) {
   expect_equal(load(0, Type::f32, {(axis(0) * 5 + 3) % 9}) + cast(Type::f32, axis(0) / 2), {x}, {20}, 0);
 }
 
+TEST(FormulaCode, AReductionOfWhatDoesNotDependOnItsStepsTakesAllOfThem) {
+  const Tensor x = numbers(Type::f32, {4}, -2, 2, 5);
+  for (const Function f : {Function::sum, Function::product, Function::greatest}) {
+    expect_equal(reduce(f, {3, 2}, [](const auto &) { return load(0, Type::f32, {axis(0)}); }), {x}, {4}, 1e-6);
+    expect_equal(reduce(f, {5}, [](const auto &) { return constant_integer(Type::i64, 2); }), {}, {2}, 0);
+  }
+}
+
+TEST(FormulaCode, NotANumberAndInfinityAreSeenInEveryFloat) {
+  for (const Type type : {Type::f16, Type::bf16, Type::f32, Type::f64}) {
+    const Tensor x = Tensor::empty({16}, type);
+    const double values[] = {0, -1, 65504, NAN, INFINITY, -INFINITY, 1e-7, -NAN};
+    for (int64_t i = 0; i < 16; ++i) set_element(type, x.raw(), i, values[i % 8]);
+    for (const Function f : {Function::is_nan, Function::is_infinite})
+      expect_equal(call(f, load(0, type, {axis(0)})), {x}, {16}, 0);
+  }
+}
+
 }  // namespace
 }  // namespace saltern::generators
