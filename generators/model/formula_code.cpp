@@ -257,7 +257,7 @@ class Writer {
         return Halide::select(value(n.arguments[0], scope), index(n.arguments[1], scope), index(n.arguments[2], scope));
       case Kind::call:
         if (n.type == Type::i64 && n.arguments.size() == 2 && is_index_function(n.function))
-          return index_call(n, scope);
+          return index_call(n, e, scope);
         break;
       default:
         break;
@@ -270,13 +270,20 @@ class Writer {
            f == Function::modulo || f == Function::maximum || f == Function::minimum;
   }
 
-  Expr index_call(const Expression::Node &n, Scope &scope) {
+  Expr index_call(const Expression::Node &n, const Expression &e, Scope &scope) {
     const Expr a = index(n.arguments[0], scope), b = index(n.arguments[1], scope);
     // Rounding does not matter where nothing is negative.
     if (n.function == Function::divide && formula::bounds(n.arguments[0], extents_).least >= 0 &&
         formula::bounds(n.arguments[1], extents_).least > 0)
       return a / b;
-    return call_code(n.function, Type::i64, a, b);
+    const Expr result = call_code(n.function, Type::i64, a, b);
+    if (n.function != Function::divide) return result;
+    // Halide takes a quotient that is rounded towards zero for one that is rounded down: -1 / 2 would be read at -1.
+    const formula::Interval all = formula::bounds(e, extents_);
+    constexpr int64_t most = 0x7FFFFFFF;
+    return all.least < -most || all.greatest > most
+               ? result
+               : Halide::clamp(result, static_cast<int>(all.least), static_cast<int>(all.greatest));
   }
 
   Expr load(const Expression::Node &n, Scope &scope) {

@@ -44,7 +44,7 @@ To converted(From x) {
     return integer_of(static_cast<double>(x));
 }
 
-// Calls visit(load, store) for the storage of a type: load(pointer, i) gives a lane, store(pointer, i, lane).
+// How a type is stored: load(pointer, i) gives a lane, store(pointer, i, lane) takes one.
 template <typename Stored, typename T>
 struct Plain {
   static T load(const void *p, int64_t i) { return static_cast<T>(static_cast<const Stored *>(p)[i]); }
@@ -57,6 +57,15 @@ struct Coded {
   static void store(void *p, int64_t i, float v) { static_cast<uint16_t *>(p)[i] = encode(v); }
 };
 
+struct Small {
+  Type type;
+
+  float load(const void *p, int64_t i) const { return f32_of_small(type, static_cast<const uint8_t *>(p)[i]); }
+  // Lanes hold values of the type already, and an infinity among them is meant.
+  void store(void *p, int64_t i, float v) const { static_cast<uint8_t *>(p)[i] = small_of_f32(type, v, false); }
+};
+
+// Calls visit with the storage of a type.
 template <typename Visit>
 void with_storage(Type type, const Visit &visit) {
   switch (type) {
@@ -90,12 +99,24 @@ void with_storage(Type type, const Visit &visit) {
     case Type::u2:
       return visit(Plain<uint8_t, int64_t>{});
     default:
+      if (facts(type).is_small_real()) return visit(Small{type});
       fail("formulas do not read ", facts(type).name);
   }
 }
 
 template <typename Storage>
-using LaneOf = decltype(Storage::load(nullptr, 0));
+using LaneOf = decltype(std::declval<Storage>().load(nullptr, 0));
+
+// A run of elements, `stride` apart from each other.
+template <typename Storage, typename T>
+void load_run(const Storage &storage, const void *p, int64_t first, int64_t stride, T *to, int count) {
+  if (stride == 0)
+    std::fill_n(to, count, storage.load(p, first));
+  else if (stride == 1)
+    for (int k = 0; k < count; ++k) to[k] = storage.load(p, first + k);
+  else
+    for (int k = 0; k < count; ++k) to[k] = storage.load(p, first + k * stride);
+}
 
 }  // namespace
 
@@ -128,44 +149,43 @@ void reinterpret(Type from_type, Type type, const Block &from, Block &to, int co
 }
 
 void load_elements(const Tensor &x, int64_t first, Block &to, int count) {
-  if (facts(x.type()).is_small_real()) {
-    const auto *p = static_cast<const uint8_t *>(x.raw()) + first;
-    for (int k = 0; k < count; ++k) to.as<float>()[k] = f32_of_small(x.type(), p[k]);
-    return;
-  }
+  with_storage(x.type(),
+               [&](auto storage) { load_run(storage, x.raw(), first, 1, to.as<LaneOf<decltype(storage)>>(), count); });
+}
+
+void load_elements(const Tensor &x, const Walk &walk, int64_t start, int64_t first, Block &to, int count) {
+  // Where the block begins, and how far its first run goes.
+  const Walk::Dimension &inner = walk.dimensions[0];
+  int64_t at = first % inner.extent, line = first / inner.extent;
+  const auto line_start = [&] {
+    int64_t offset = start, left = line;
+    for (size_t d = 1; d < walk.dimensions.size(); ++d) {
+      offset += left % walk.dimensions[d].extent * walk.dimensions[d].stride;
+      left /= walk.dimensions[d].extent;
+    }
+    return offset;
+  };
   with_storage(x.type(), [&](auto storage) {
-    using Storage = decltype(storage);
-    auto *t = to.as<LaneOf<Storage>>();
-    const void *p = x.raw();
-    for (int k = 0; k < count; ++k) t[k] = Storage::load(p, first + k);
+    auto *t = to.as<LaneOf<decltype(storage)>>();
+    for (int k = 0; k < count; ++line, at = 0) {
+      const int run = static_cast<int>(std::min<int64_t>(inner.extent - at, count - k));
+      load_run(storage, x.raw(), line_start() + at * inner.stride, inner.stride, t + k, run);
+      k += run;
+    }
   });
 }
 
 void load_elements(const Tensor &x, const int64_t *offsets, Block &to, int count) {
-  if (facts(x.type()).is_small_real()) {
-    const auto *p = static_cast<const uint8_t *>(x.raw());
-    for (int k = 0; k < count; ++k) to.as<float>()[k] = f32_of_small(x.type(), p[offsets[k]]);
-    return;
-  }
   with_storage(x.type(), [&](auto storage) {
-    using Storage = decltype(storage);
-    auto *t = to.as<LaneOf<Storage>>();
-    const void *p = x.raw();
-    for (int k = 0; k < count; ++k) t[k] = Storage::load(p, offsets[k]);
+    auto *t = to.as<LaneOf<decltype(storage)>>();
+    for (int k = 0; k < count; ++k) t[k] = storage.load(x.raw(), offsets[k]);
   });
 }
 
 void store_elements(const Tensor &to, int64_t first, const Block &from, int count) {
-  if (facts(to.type()).is_small_real()) {
-    auto *p = static_cast<uint8_t *>(to.raw()) + first;
-    // Lanes hold values of the type already, and an infinity among them is meant.
-    for (int k = 0; k < count; ++k) p[k] = small_of_f32(to.type(), from.as<float>()[k], false);
-    return;
-  }
   with_storage(to.type(), [&](auto storage) {
-    using Storage = decltype(storage);
-    const auto *f = from.as<LaneOf<Storage>>();
-    for (int k = 0; k < count; ++k) Storage::store(to.raw(), first + k, f[k]);
+    const auto *f = from.as<LaneOf<decltype(storage)>>();
+    for (int k = 0; k < count; ++k) storage.store(to.raw(), first + k, f[k]);
   });
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 
 #include "runtime/formula/lanes.h"
 #include "runtime/formula/program.h"
@@ -20,19 +21,21 @@ namespace {
 // One thread's evaluation of blocks.
 class Evaluation {
  public:
-  Evaluation(const FormulaProgram &program, const std::vector<Tensor> &operands, const Shape &shape)
-      : program_(program), operands_(operands), shape_(shape), strides_(dense_strides(shape, Layout::row_major)) {
+  Evaluation(const FormulaProgram &program, const std::vector<Tensor> &operands, const Tensor &result)
+      : program_(program), operands_(operands), result_(result) {
     memory_.resize(static_cast<size_t>(program.registers) + 1);  // one more, for offsets
     steps_.resize(static_cast<size_t>(program.slots));
+    count_ = 1;
+    run_scope(FormulaProgram::once);
+    for (const Instruction &i : program.scopes[FormulaProgram::once]) repeat(at(i.result), lane_of(i.node->type));
   }
 
-  // The `count` elements of the result from `first` on, in `to`.
-  void run(int64_t first, int count, const Tensor &to) {
+  // The `count` elements of the result from `first` on in its memory.
+  void run(int64_t first, int count) {
     first_ = first;
     count_ = count;
-    run_scope(0);
-    const Block &r = memory_[static_cast<size_t>(program_.result)];
-    store_elements(to, first, r, count);
+    run_scope(FormulaProgram::of_element);
+    store_elements(result_, first, at(program_.result), count);
   }
 
  private:
@@ -81,7 +84,7 @@ class Evaluation {
 
   void fill_axis(Block &to, size_t axis) const {
     int64_t *t = to.as<int64_t>();
-    const int64_t stride = strides_[axis], extent = shape_[axis];
+    const int64_t stride = result_.strides()[axis], extent = result_.shape()[axis];
     int64_t value = first_ / stride % extent, left = stride - first_ % stride;
     for (int k = 0; k < count_;) {
       const int run = static_cast<int>(std::min<int64_t>(left, count_ - k));
@@ -94,11 +97,15 @@ class Evaluation {
 
   void load(const Instruction &i, Block &to) {
     const Tensor &x = operands_[static_cast<size_t>(i.node->number)];
-    if (x.size() == 0) {  // nothing to read; whoever looks here drops what it sees
+    if (i.empty) {  // nothing to read; whoever looks here drops what it sees
       std::memset(&to, 0, sizeof to);
       return;
     }
-    if (i.contiguous) return load_elements(x, first_, to, count_);
+    if (i.walk) {
+      int64_t start = i.walk->start;
+      for (const Walk::Step &s : i.walk->steps) start += steps_[static_cast<size_t>(s.slot)] * s.stride;
+      return load_elements(x, *i.walk, start, first_, to, count_);
+    }
     int64_t *offsets = memory_[static_cast<size_t>(program_.registers)].as<int64_t>();
     std::fill_n(offsets, count_, int64_t{0});
     for (size_t d = 0; d < i.arguments.size(); ++d) {
@@ -133,8 +140,7 @@ class Evaluation {
 
   const FormulaProgram &program_;
   const std::vector<Tensor> &operands_;
-  const Shape &shape_;
-  const Shape strides_;
+  const Tensor &result_;
   std::vector<Block> memory_;
   std::vector<int64_t> steps_;  // their values now, by slot
   int64_t first_ = 0;
@@ -163,23 +169,63 @@ void spend(double steps) {
   budget -= steps;
 }
 
+// Whether a load reads the element at the result's own place.
+bool reads_here(const Expression::Node &load, const Shape &shape) {
+  for (size_t d = 0; d < shape.size(); ++d) {
+    const Expression::Node &index = *load.arguments[d].get();
+    if (shape[d] != 1 && (index.kind != Kind::axis || index.number != static_cast<int>(d))) return false;
+  }
+  return true;
+}
+
+// Strides that put dimensions in another tensor's order, without holes.
+Shape strides_in_order_of(const Tensor &t) {
+  std::vector<int> order(t.shape().size());
+  std::iota(order.rbegin(), order.rend(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    return t.strides()[static_cast<size_t>(a)] < t.strides()[static_cast<size_t>(b)];
+  });
+  Shape strides(t.shape().size(), 1);
+  int64_t stride = 1;
+  for (int d : order) {
+    if (t.extent(d) == 1) continue;  // wherever it stands
+    strides[static_cast<size_t>(d)] = stride;
+    stride *= t.extent(d);
+  }
+  return strides;
+}
+
+Shape strides_for(const Expression &element, const std::vector<Tensor> &operands, const Shape &shape) {
+  const Tensor *like = nullptr;
+  formula::for_each_node(element, [&](const Expression::Node &n) {
+    if (like || n.kind != Kind::load) return;
+    const Tensor &x = operands.at(static_cast<size_t>(n.number));
+    if (x.shape() == shape && x.size() > 0 && x.is_dense() && reads_here(n, shape)) like = &x;
+  });
+  return like ? strides_in_order_of(*like) : dense_strides(shape, Layout::row_major);
+}
+
 }  // namespace
 
 StepBudget::StepBudget(double steps) { budget = steps; }
 StepBudget::~StepBudget() { budget = no_budget; }
 
-Tensor evaluate(const Expression &element, const std::vector<Tensor> &operands, const Shape &shape) {
-  const FormulaProgram program = compile(element, operands, shape);
-  spend(steps_of(program, 0) * static_cast<double>(elements(shape)));
-  const Tensor result = Tensor::empty(shape, element.type());
+Tensor evaluate(const Expression &element, const std::vector<Tensor> &operands, const Shape &shape, Order order) {
+  check(element, operands, shape);
+  const Shape strides =
+      order == Order::of_operands ? strides_for(element, operands, shape) : dense_strides(shape, Layout::row_major);
+  const FormulaProgram program = compile(element, operands, shape, strides);
+  spend(steps_of(program, FormulaProgram::once) +
+        steps_of(program, FormulaProgram::of_element) * static_cast<double>(elements(shape)));
+  const Tensor result = Tensor::empty(shape, element.type()).viewed(shape, strides);
   const int64_t size = result.size();
   if (size == 0) return result;
   const int64_t blocks = (size + Block::size - 1) / Block::size;
   const int tasks = static_cast<int>(std::min<int64_t>(blocks, 4L * threads()));
   parallel_for(tasks, [&](int task) {
-    Evaluation e(program, operands, shape);
+    Evaluation e(program, operands, result);
     for (int64_t b = blocks * task / tasks; b < blocks * (task + 1) / tasks; ++b)
-      e.run(b * Block::size, static_cast<int>(std::min<int64_t>(Block::size, size - b * Block::size)), result);
+      e.run(b * Block::size, static_cast<int>(std::min<int64_t>(Block::size, size - b * Block::size)));
   });
   return result;
 }

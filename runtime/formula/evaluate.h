@@ -20,7 +20,12 @@ class StepBudget {
   StepBudget &operator=(const StepBudget &) = delete;
 };
 
-// Operands may have any strides; the result is row-major. A formula that would never end (10^15 steps) is an Error.
-Tensor evaluate(const formula::Expression &element, const std::vector<Tensor> &operands, const Shape &shape);
+// How the result lies in memory: row-major, or as the first operand does that is read at the result's own place, so that
+// elementwise formulas go straight through memory whatever the layout.
+enum class Order : uint8_t { row_major, of_operands };
+
+// Operands may have any strides; the result is dense. A formula that would never end (10^15 steps) is an Error.
+Tensor evaluate(const formula::Expression &element, const std::vector<Tensor> &operands, const Shape &shape,
+                Order order = Order::row_major);
 
 }  // namespace saltern

@@ -72,11 +72,11 @@ void each(const Block &a, const Block &b, Block &to, int count, const Map &map) 
 
 template <typename T>
 T maximum(T x, T y) {
-  return x > y || x != x ? x : y;
+  return (x > y) | (x != x) ? x : y;
 }
 template <typename T>
 T minimum(T x, T y) {
-  return x < y || x != x ? x : y;
+  return (x < y) | (x != x) ? x : y;
 }
 
 }  // namespace saltern::lanes

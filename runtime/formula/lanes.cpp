@@ -203,6 +203,13 @@ void fill(Block &to, const formula::Expression::Node &constant, int count) {
   });
 }
 
+void repeat(Block &block, Lane lane) {
+  with_lane(lane, [&](auto *l) {
+    auto *v = block.as<std::remove_pointer_t<decltype(l)>>();
+    std::fill_n(v, Block::size, v[0]);
+  });
+}
+
 void apply(Function f, Type of, Type type, const Block &a, Block &to, int count) {
   with_lane(lane_of(of), [&](auto *lane) {
     using T = std::remove_pointer_t<decltype(lane)>;

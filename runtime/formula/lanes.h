@@ -32,8 +32,13 @@ void choose(const Block &condition, const Block &then, const Block &otherwise, B
 void convert(Type from_type, Type type, const Block &from, Block &to, int count);
 void reinterpret(Type from_type, Type type, const Block &from, Block &to, int count);
 
-// From consecutive elements of memory, or from those at offsets.
+// The first element again in all places.
+void repeat(Block &block, Lane lane);
+
+// From consecutive elements of memory, from those on a walk that begins at `start` for the result's elements from
+// `first` on, or from those at offsets.
 void load_elements(const Tensor &x, int64_t first, Block &to, int count);
+void load_elements(const Tensor &x, const Walk &walk, int64_t start, int64_t first, Block &to, int count);
 void load_elements(const Tensor &x, const int64_t *offsets, Block &to, int count);
 void store_elements(const Tensor &to, int64_t first, const Block &from, int count);
 

@@ -19,9 +19,10 @@ namespace {
 
 class Compiler {
  public:
-  Compiler(const std::vector<Tensor> &operands, const Shape &shape) : operands_(operands), shape_(shape) {
-    program_.scopes.emplace_back();
-    open_.push_back({0, {}});
+  Compiler(const std::vector<Tensor> &operands, const Shape &shape, const Shape &strides)
+      : operands_(operands), shape_(shape), strides_(strides) {
+    program_.scopes.resize(2);
+    open_.push_back({FormulaProgram::of_element, {the_element}});
   }
 
   FormulaProgram compile(const Expression &e) {
@@ -30,17 +31,20 @@ class Compiler {
   }
 
  private:
+  static constexpr int the_element = -1;  // beside the ids of steps, which are not negative
+
   struct Scope {
     int number;
     std::set<int> steps;
   };
 
-  // The steps that a value depends on.
+  // The steps that a value depends on, and whether it does on the result's element.
   const std::set<int> &needs(const Expression &e) {
     const auto known = needs_.find(e.get());
     if (known != needs_.end()) return known->second;
     std::set<int> all;
     if (e->kind == Kind::step) all.insert(e->number);
+    if (e->kind == Kind::axis) all.insert(the_element);
     for (const Expression &a : e->arguments) {
       const std::set<int> &of = needs(a);
       all.insert(of.begin(), of.end());
@@ -54,7 +58,7 @@ class Compiler {
     for (auto s = open_.rbegin(); s != open_.rend(); ++s)
       for (int id : wanted)
         if (s->steps.count(id)) return s->number;
-    return 0;
+    return FormulaProgram::once;
   }
 
   int emit(const Expression &e) {
@@ -73,45 +77,30 @@ class Compiler {
       i.arguments.push_back(emit(e->arguments[0]));
       open_.pop_back();
     } else {
-      i.contiguous = e->kind == Kind::load && is_contiguous(*e.get());
-      if (!i.contiguous)
+      if (e->kind == Kind::load) look_at_indices(i);
+      if (!i.walk)
         for (const Expression &a : e->arguments) i.arguments.push_back(emit(a));
     }
-    if (e->kind == Kind::load) look_at_bounds(i);
     if (e->kind == Kind::step) i.slots.push_back(slots_.at(e->number));
     i.result = program_.registers++;
     program_.scopes[static_cast<size_t>(scope_for(e))].push_back(i);
     return registers_[e.get()] = i.result;
   }
 
-  void look_at_bounds(Instruction &i) const {
+  void look_at_indices(Instruction &i) const {
     const Tensor &x = operands_.at(static_cast<size_t>(i.node->number));
+    i.empty = x.size() == 0;
+    bool inside = true;
     for (size_t d = 0; d < i.node->arguments.size(); ++d) {
       const formula::Interval b = formula::bounds(i.node->arguments[d], shape_);
       i.in_bounds.push_back(b.least >= 0 && b.greatest < x.shape()[d]);
+      inside &= i.in_bounds.back();
     }
-  }
-
-  // Whether the operand lies in memory just as the result does, and is read at the result's place.
-  bool is_contiguous(const Expression::Node &load) const {
-    const Tensor &x = operands_.at(static_cast<size_t>(load.number));
-    const Shape wanted = dense_strides(shape_, Layout::row_major);
-    std::vector<bool> read(shape_.size(), false);
-    for (size_t d = 0; d < load.arguments.size(); ++d) {
-      const Expression::Node &index = *load.arguments[d].get();
-      if (x.shape()[d] == 1 && index.kind == Kind::constant && index.integer == 0) continue;
-      if (index.kind != Kind::axis || static_cast<size_t>(index.number) >= shape_.size()) return false;
-      const auto a = static_cast<size_t>(index.number);
-      if (read[a] || x.shape()[d] != shape_[a] || (shape_[a] > 1 && x.strides()[d] != wanted[a])) return false;
-      read[a] = true;
-    }
-    for (size_t a = 0; a < shape_.size(); ++a)
-      if (!read[a] && shape_[a] != 1) return false;
-    return true;
+    if (inside) i.walk = walk_of(*i.node, x, shape_, strides_, slots_);
   }
 
   const std::vector<Tensor> &operands_;
-  const Shape &shape_;
+  const Shape &shape_, &strides_;
   FormulaProgram program_;
   std::vector<Scope> open_;
   std::unordered_map<const Expression::Node *, int> registers_;
@@ -121,9 +110,9 @@ class Compiler {
 
 }  // namespace
 
-FormulaProgram compile(const Expression &element, const std::vector<Tensor> &operands, const Shape &shape) {
+void check(const Expression &element, const std::vector<Tensor> &operands, const Shape &shape) {
   formula::for_each_node(element, [&](const Expression::Node &n) {
-    if (n.kind == Kind::axis && n.number >= static_cast<int>(shape.size()))
+    if (n.kind == Kind::axis && (n.number < 0 || n.number >= static_cast<int>(shape.size())))
       fail("a formula for ", to_string(shape), " reads axis ", n.number);
     if (n.kind != Kind::load) return;
     if (n.number < 0 || n.number >= static_cast<int>(operands.size()))
@@ -133,7 +122,11 @@ FormulaProgram compile(const Expression &element, const std::vector<Tensor> &ope
       fail("a formula reads operand ", n.number, ", ", facts(x.type()).name, " ", to_string(x.shape()), ", as ",
            facts(n.type).name, " of rank ", n.arguments.size());
   });
-  return Compiler(operands, shape).compile(element);
+}
+
+FormulaProgram compile(const Expression &element, const std::vector<Tensor> &operands, const Shape &shape,
+                       const Shape &strides) {
+  return Compiler(operands, shape, strides).compile(element);
 }
 
 }  // namespace saltern

@@ -1,13 +1,16 @@
 #pragma once
 // A formula as instructions on registers that hold a block of elements each.
 //
-// Instructions stand in scopes: one for what depends on the result's element only, and one for the body of each
-// reduction. An instruction is in the outermost scope in which all that it needs is known.
+// Instructions stand in scopes: one for what is the same for all elements, one for what depends on the result's element
+// only, and one for the body of each reduction. An instruction is in the outermost scope in which all that it needs is
+// known.
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "dsl/expression.h"
+#include "runtime/formula/walk.h"
 #include "runtime/tensor.h"
 
 namespace saltern {
@@ -21,17 +24,25 @@ struct Instruction {
   int result;
   std::vector<int> arguments;   // registers
   std::vector<bool> in_bounds;  // of a load's indices: no need to look
-  bool contiguous = false;      // a load: element i of the result is element i of the operand
+  bool empty = false;           // a load from an operand without elements
+  std::optional<Walk> walk;     // of a load that goes evenly through memory: it has no arguments then
   int scope = -1;               // of a reduction: its body
   std::vector<int> slots;       // of a step, or of a reduction's steps: where their values stand
 };
 
 struct FormulaProgram {
-  std::vector<std::vector<Instruction>> scopes;  // the first is the result's
+  static constexpr int once = 0, of_element = 1;  // the first two scopes
+
+  std::vector<std::vector<Instruction>> scopes;
   int registers = 0, slots = 0;
   int result = 0;
 };
 
-FormulaProgram compile(const formula::Expression &element, const std::vector<Tensor> &operands, const Shape &shape);
+// Throws where the formula reads an axis or an operand that is not there, or an operand of another type or rank.
+void check(const formula::Expression &element, const std::vector<Tensor> &operands, const Shape &shape);
+
+// Of a formula that was checked. `strides` are those of the result in memory, which is dense.
+FormulaProgram compile(const formula::Expression &element, const std::vector<Tensor> &operands, const Shape &shape,
+                       const Shape &strides);
 
 }  // namespace saltern

@@ -18,7 +18,8 @@ void expect_value(const std::string &who, const std::string &name, const Graph::
 
 std::vector<Tensor> compute_node(const Graph &graph, const Graph::Node &node, const std::vector<Tensor> &in) {
   if (node.operation == "formula")
-    return {evaluate(node.attributes.expression("element"), in, graph.value(node.outputs.at(0)).shape)};
+    return {
+        evaluate(node.attributes.expression("element"), in, graph.value(node.outputs.at(0)).shape, Order::of_operands)};
   const Operation *operation = find_operation(node.operation);
   if (!operation) fail("node '", node.outputs[0], "': there is no operation '", node.operation, "'");
   Attributes attributes = node.attributes;

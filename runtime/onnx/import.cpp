@@ -24,7 +24,8 @@ void set_tensor_type(Graph::Value &v, const onnx::TypeProto_Tensor &t) {
   v.type = type_of_onnx(t.elem_type());
   v.ranked = t.has_shape();
   for (const auto &d : t.shape().dim()) {
-    const bool known = d.value_case() == onnx::TensorShapeProto_Dimension::kDimValue;
+    // Some exporters write -1 for an extent that is open.
+    const bool known = d.value_case() == onnx::TensorShapeProto_Dimension::kDimValue && d.dim_value() != -1;
     if (known && d.dim_value() < 0) fail("an extent of ", d.dim_value());
     v.shape.push_back(known ? d.dim_value() : -1);
     v.symbols.push_back(known ? "" : d.dim_param());
@@ -39,7 +40,10 @@ Graph::Value value_of(const onnx::TypeProto &p) {
       set_tensor_type(v, p.tensor_type());
       return v;
     case onnx::TypeProto::kSequenceType:
-      v = value_of(p.sequence_type().elem_type());
+      if (p.sequence_type().elem_type().value_case() == onnx::TypeProto::kMapType)
+        v.ranked = false;  // what a classifier ends with; nothing looks inside
+      else
+        v = value_of(p.sequence_type().elem_type());
       v.container = Container::sequence;
       return v;
     case onnx::TypeProto::kOptionalType:

@@ -4,6 +4,7 @@
 #include "runtime/memory.h"
 #include "runtime/onnx/control_flow.h"
 #include "runtime/onnx/run_model.h"
+#include "runtime/onnx/undecided_branch.h"
 #include "runtime/operators/arguments.h"
 #include "runtime/operators/building_blocks.h"
 
@@ -120,6 +121,10 @@ class ModelLowering : public GraphWalk<Operand>, Turns<Operand> {
   }
 
   Operands control_flow(const Graph::Node &n, int64_t opset, const Operands &inputs, const Names &here) override {
+    if (n.operation == "If" && !inputs.at(0).value.defined())
+      return either(Lowering(n, 0, {}, graph_), inputs[0], [&](bool then) {
+        return walk(n.attributes.graph(then ? "then_branch" : "else_branch"), {}, &here);
+      });
     return ControlFlow<Operand>(*this, *this, n, here).results(opset, inputs);
   }
 

@@ -216,12 +216,28 @@ HostValue value_of(const onnx::SequenceProto &p) {
   return HostValue(std::move(all));
 }
 
+onnx::MapProto map_proto(const HostValue::Map &map) {
+  onnx::MapProto p;
+  p.set_key_type(onnx_type(map.keys.type()));
+  if (map.keys.type() == Type::text)
+    for (int64_t i = 0; i < map.keys.size(); ++i) p.add_string_keys(map.keys.data<std::string>()[i]);
+  else
+    for (int64_t k : map.keys.integers()) p.add_keys(k);
+  p.mutable_values()->set_elem_type(onnx::SequenceProto::TENSOR);
+  for (int64_t i = 0; i < map.values.size(); ++i)
+    *p.mutable_values()->add_tensor_values() = proto_of(map.values.slice(0, i, 1).viewed({}, {}), "");
+  return p;
+}
+
 onnx::SequenceProto sequence_proto(const HostValue &value, const std::string &name) {
   onnx::SequenceProto p;
   p.set_name(name);
   p.set_elem_type(onnx::SequenceProto::TENSOR);
   for (const HostValue &v : value.sequence()) {
-    if (v.is_sequence()) {
+    if (v.is_map()) {
+      p.set_elem_type(onnx::SequenceProto::MAP);
+      *p.add_map_values() = map_proto(v.map());
+    } else if (v.is_sequence()) {
       p.set_elem_type(onnx::SequenceProto::SEQUENCE);
       *p.add_sequence_values() = sequence_proto(v, "");
     } else {

@@ -58,7 +58,9 @@ Expression selu(const Expression &x, const Lowering &n) {
 }
 Expression softplus_of(const Expression &x, const Lowering &) { return softplus(x); }
 Expression softsign(const Expression &x, const Lowering &) { return x / (1.0 + abs(x)); }
-Expression thresholded_relu(const Expression &x, const Lowering &n) { return select(x > alpha(n, 1), x, x * 0.0); }
+Expression thresholded_relu(const Expression &x, const Lowering &n) {
+  return select(x > alpha(n, 1), x, literal(x, 0));
+}
 Expression mish(const Expression &x, const Lowering &) { return x * call(Function::tanh, softplus(x)); }
 Expression swish(const Expression &x, const Lowering &n) { return x * logistic(x * alpha(n, 1)); }
 Expression gelu(const Expression &x, const Lowering &n) {
@@ -72,9 +74,11 @@ Expression sign(const Expression &x, const Lowering &) {
   return select(x < 0, literal(x, -1), up);
 }
 Expression reciprocal(const Expression &x, const Lowering &) { return 1.0 / x; }
-Expression shrink(const Expression &x, const Lowering &n) {
+// Integers are compared and moved as real numbers: bias and lambda need not be whole.
+Expression shrink(const Expression &given, const Lowering &n) {
   const double bias = n.attributes().real("bias", 0), lambda = n.attributes().real("lambd", 0.5);
-  return select(x < -lambda, x + literal(x, bias), select(x > lambda, x - literal(x, bias), literal(x, 0)));
+  const Expression x = is_real(given.type()) ? given : cast(Type::f64, given);
+  return cast(given.type(), select(x < -lambda, x + bias, select(x > lambda, x - bias, literal(x, 0))));
 }
 
 void is_infinite(Lowering &n) {
@@ -91,9 +95,23 @@ void is_infinite(Lowering &n) {
 
 // ---- Of two inputs.
 
+// The second input. Before opset 7 the first of its dimensions stands at that of the first input which `axis` names.
+Operand second(Lowering &n) {
+  const Operand &a = n.input(0), &b = n.input(1);
+  if (n.opset() >= 7 || !n.attributes().has("axis")) return b;
+  const int axis = n.axis(n.attributes().integer("axis"), a.rank()), left = a.rank() - axis - b.rank();
+  bool fits = left >= 0;
+  for (size_t d = 0; fits && d < b.shape.size(); ++d)
+    fits = b.shape[d] == 1 || b.shape[d] == a.shape[static_cast<size_t>(axis) + d];
+  if (!fits) fail(to_string(b.shape), " does not fit ", to_string(a.shape), " from axis ", axis, " on");
+  Shape shape = b.shape;
+  shape.insert(shape.end(), static_cast<size_t>(left), 1);
+  return n.reshaped(b, shape);
+}
+
 template <Function f>
 void binary(Lowering &n) {
-  const Operand &a = n.input(0), &b = n.input(1);
+  const Operand &a = n.input(0), b = second(n);
   expect_same_type(n, a, b);
   n.give(0, n.formula(a.type, broadcasted_shape({a, b}), {a, b},
                       [](const Reads &r, const Axes &) { return call(f, r[0].here(), r[1].here()); }));
@@ -101,7 +119,7 @@ void binary(Lowering &n) {
 
 template <Function f, bool swapped = false>
 void comparison(Lowering &n) {
-  const Operand &a = n.input(0), &b = n.input(1);
+  const Operand &a = n.input(0), b = second(n);
   expect_same_type(n, a, b);
   n.give(0, n.formula(Type::boolean, broadcasted_shape({a, b}), {a, b}, [](const Reads &r, const Axes &) {
     return call(f, r[swapped ? 1 : 0].here(), r[swapped ? 0 : 1].here());
@@ -109,7 +127,7 @@ void comparison(Lowering &n) {
 }
 
 void power(Lowering &n) {
-  const Operand &a = n.input(0), &b = n.input(1);
+  const Operand &a = n.input(0), b = second(n);
   // Both in a type that holds either; the result has that of the base.
   const bool whole = !is_real(a.type) && !is_real(b.type);
   const Type type = whole                                                            ? Type::i64

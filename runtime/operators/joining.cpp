@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "runtime/operators/arguments.h"
+#include "runtime/operators/axis.h"
 #include "runtime/operators/move_texts.h"
 #include "runtime/operators/operators.h"
 #include "runtime/operators/parts.h"
@@ -35,9 +36,7 @@ std::vector<HostValue> concat_on_host(const HostCall &c) {
   std::vector<Tensor> parts;
   for (size_t i = 0; i < c.inputs.size(); ++i) parts.push_back(c.tensor(i));
   if (parts.empty()) fail("has no input");
-  const int64_t axis = c.attributes().integer("axis"), rank = parts[0].rank();
-  if (axis < -rank || axis >= rank) fail("axis ", axis, " of a tensor of rank ", rank);
-  return {joined(parts, static_cast<int>(axis < 0 ? axis + rank : axis))};
+  return {joined(parts, axis_within(c.attributes().integer("axis"), parts[0].rank()))};
 }
 
 // x read with an index of each dimension that is begin + step * the result's.

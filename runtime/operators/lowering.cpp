@@ -1,6 +1,7 @@
 #include "runtime/operators/lowering.h"
 
 #include "runtime/memory.h"
+#include "runtime/operators/axis.h"
 #include "runtime/strided.h"
 
 namespace saltern {
@@ -12,8 +13,12 @@ Axes axes_of(const Shape &shape) {
 }
 
 Expression Read::here() const {
+  bool fits = shape_->size() <= result_->size();
+  const size_t missing = fits ? result_->size() - shape_->size() : 0;
+  for (size_t d = 0; fits && d < shape_->size(); ++d)
+    fits = (*shape_)[d] == 1 || (*shape_)[d] == (*result_)[d + missing];
+  if (!fits) fail(to_string(*shape_), " does not broadcast to ", to_string(*result_));
   std::vector<Expression> indices;
-  const size_t missing = result_->size() - shape_->size();
   for (size_t d = 0; d < shape_->size(); ++d)
     indices.push_back((*shape_)[d] == 1 ? formula::constant_integer(Type::i64, 0)
                                         : formula::axis(static_cast<int>(d + missing)));
@@ -38,10 +43,7 @@ const Tensor &Lowering::known(size_t i, const char *what) const {
   return in.value;
 }
 
-int Lowering::axis(int64_t given, int rank) const {
-  if (given < -rank || given >= rank) fail("axis ", given, " of a tensor of rank ", rank);
-  return static_cast<int>(given < 0 ? given + rank : given);
-}
+int Lowering::axis(int64_t given, int rank) const { return axis_within(given, rank); }
 
 std::string Lowering::fresh() const {
   for (const std::string &o : node_.outputs)
@@ -101,7 +103,10 @@ Operand Lowering::constant(const Tensor &value) {
 
 Operand Lowering::reshaped(const Operand &x, const Shape &shape) {
   if (elements(shape) != elements(x.shape)) fail("cannot reshape ", to_string(x.shape), " to ", to_string(shape));
-  return shape == x.shape ? x : operation("reshape", {x}, {{"shape", shape}}, shape, x.type);
+  if (shape == x.shape) return x;
+  Operand y = operation("reshape", {x}, {{"shape", shape}}, shape, x.type);
+  if (x.value.defined() && x.value.has_layout(Layout::row_major)) y.value = x.value.reshaped(shape);
+  return y;
 }
 
 Operand Lowering::transposed(const Operand &x, const std::vector<int> &order) {

@@ -1,5 +1,5 @@
-// Maps from values to values (ai.onnx.ml): LabelEncoder and CategoryMapper. Numbers to numbers is a formula; wherever
-// texts are, the host looks up.
+// Maps from values to values (ai.onnx.ml): LabelEncoder and CategoryMapper, where numbers to numbers is a formula and
+// the host looks texts up; and ZipMap, which makes maps.
 
 #include <map>
 
@@ -149,11 +149,28 @@ std::vector<HostValue> map_categories(const HostCall &call) {
                    {numbers, names, Tensor::of<std::string>({1}, {a.word("default_string", "_Unused")})});
 }
 
+// ---- ZipMap: each row of scores as a map from its classes.
+
+std::vector<HostValue> zip_map(const HostCall &c) {
+  const Tensor x = c.tensor(0).in_layout(Layout::row_major);
+  const Tensor keys = list_of(c.attributes(), "classlabels");
+  if (!keys.defined()) fail("needs classlabels_int64s or classlabels_strings");
+  if (x.rank() < 1 || x.rank() > 2 || x.extent(-1) != keys.size())
+    fail("scores of ", to_string(x.shape()), " for ", keys.size(), " classes");
+  const int64_t rows = x.rank() == 1 ? 1 : x.extent(0);
+  const Tensor all = x.reshaped({rows, keys.size()});
+  HostValue::Sequence maps;
+  for (int64_t i = 0; i < rows; ++i)
+    maps.emplace_back(HostValue::Map{keys, all.slice(0, i, 1).reshaped({keys.size()})});
+  return {HostValue(std::move(maps))};
+}
+
 }  // namespace
 
 const OperatorList &ml_label_operators() {
   static const OperatorList list = {{"CategoryMapper", nullptr, map_categories, ml_domain},
-                                    {"LabelEncoder", label_encoder, encode_labels, ml_domain, true}};
+                                    {"LabelEncoder", label_encoder, encode_labels, ml_domain, true},
+                                    {"ZipMap", nullptr, zip_map, ml_domain}};
   return list;
 }
 

@@ -24,7 +24,8 @@ Shape pooled_shape(const Operand &x, const SlidingAxes &axes) {
 Expression lowest(Type type) {
   if (is_real(type)) return formula::constant(type, -std::numeric_limits<double>::infinity());
   const TypeFacts &f = facts(type);
-  return formula::constant_integer(type, f.kind == TypeFacts::Kind::integer ? -(int64_t{1} << (f.bits - 1)) : 0);
+  return formula::constant_integer(
+      type, f.kind == TypeFacts::Kind::integer ? std::numeric_limits<int64_t>::min() >> (64 - f.bits) : 0);
 }
 
 // One of the library's pools; undefined where it does not do these windows: other types and ranks, or windows that may

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "runtime/operators/arguments.h"
+#include "runtime/operators/axis.h"
 #include "runtime/operators/operators.h"
 #include "runtime/operators/wide_numbers.h"
 
@@ -63,9 +64,7 @@ void top_k(Lowering &n) {
 
 std::vector<HostValue> top_k_on_host(const HostCall &c) {
   const Tensor &x = c.tensor(0);
-  const int64_t given = c.attributes().integer("axis", -1), rank = x.rank();
-  if (given < -rank || given >= rank) fail("axis ", given, " of a tensor of rank ", rank);
-  const auto axis = static_cast<size_t>(given < 0 ? given + rank : given);
+  const auto axis = static_cast<size_t>(axis_within(c.attributes().integer("axis", -1), x.rank()));
   const bool largest = c.attributes().integer("largest", 1) != 0;
   const int64_t extent = x.shape()[axis],
                 k = c.attributes().has("k") ? c.attributes().integer("k") : c.tensor(1).integers().at(0);

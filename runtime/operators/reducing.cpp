@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/operators/arguments.h"
+#include "runtime/operators/axis.h"
 #include "runtime/operators/operators.h"
 #include "runtime/operators/wide_numbers.h"
 
@@ -134,9 +135,7 @@ struct Running {
 };
 
 Running running_of(const Attributes &a, int64_t axis, int rank) {
-  if (axis < -rank || axis >= rank) fail("axis ", axis, " of a tensor of rank ", rank);
-  return {static_cast<size_t>(axis < 0 ? axis + rank : axis), a.integer("exclusive", 0) != 0,
-          a.integer("reverse", 0) != 0};
+  return {static_cast<size_t>(axis_within(axis, rank)), a.integer("exclusive", 0) != 0, a.integer("reverse", 0) != 0};
 }
 
 template <Function f>

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "runtime/operators/arguments.h"
+#include "runtime/operators/axis.h"
 #include "runtime/operators/indices.h"
 #include "runtime/operators/operators.h"
 #include "runtime/operators/wide_numbers.h"
@@ -72,9 +73,7 @@ void expect_merge(const Merge *merge, Type type) {
 // ---- ScatterElements.
 
 size_t elements_axis(int64_t given, const Shape &data, const Shape &indices, const Shape &updates) {
-  const auto rank = static_cast<int64_t>(data.size());
-  if (given < -rank || given >= rank) fail("axis ", given, " of a tensor of rank ", rank);
-  const auto axis = static_cast<size_t>(given < 0 ? given + rank : given);
+  const auto axis = static_cast<size_t>(axis_within(given, static_cast<int64_t>(data.size())));
   bool fits = indices == updates && indices.size() == data.size();
   for (size_t d = 0; fits && d < data.size(); ++d) fits = d == axis || indices[d] <= data[d];
   if (!fits) fail("indices of ", to_string(indices), " and updates of ", to_string(updates), " for ", to_string(data));

@@ -4,6 +4,7 @@
 #include <functional>
 #include <numeric>
 
+#include "runtime/operators/axis.h"
 #include "runtime/operators/operators.h"
 #include "runtime/operators/parts.h"
 #include "runtime/operators/wide_numbers.h"
@@ -11,11 +12,6 @@
 namespace saltern {
 
 namespace {
-
-int axis_of(int64_t given, int rank) {
-  if (given < -rank || given >= rank) fail("axis ", given, " of a tensor of rank ", rank);
-  return static_cast<int>(given < 0 ? given + rank : given);
-}
 
 Tensor flat(const Tensor &x) { return x.in_layout(Layout::row_major).reshaped({x.size()}); }
 
@@ -47,7 +43,7 @@ std::vector<HostValue> non_zero(const HostCall &c) {
 std::vector<HostValue> compress(const HostCall &c) {
   const bool whole = !c.attributes().has("axis");
   const Tensor x = whole ? flat(c.tensor(0)) : c.tensor(0);
-  const int axis = whole ? 0 : axis_of(c.attributes().integer("axis"), x.rank());
+  const int axis = whole ? 0 : axis_within(c.attributes().integer("axis"), x.rank());
   const std::vector<int64_t> marks = c.tensor(1).integers();
   if (static_cast<int64_t>(marks.size()) > x.extent(axis))
     fail(marks.size(), " conditions for ", x.extent(axis), " elements");
@@ -113,7 +109,7 @@ Distinct distinct_slices(const Tensor &keys, int axis, bool sorted) {
 std::vector<HostValue> unique(const HostCall &c) {
   const bool whole = !c.attributes().has("axis"), sorted = c.attributes().integer("sorted", 1) != 0;
   const Tensor x = whole ? flat(c.tensor(0)) : c.tensor(0);
-  const int axis = whole ? 0 : axis_of(c.attributes().integer("axis"), x.rank());
+  const int axis = whole ? 0 : axis_within(c.attributes().integer("axis"), x.rank());
   const Distinct d =
       x.type() == Type::text ? distinct_slices<std::string>(x, axis, sorted) : with_widest(x.type(), [&](auto *of) {
         return distinct_slices<std::remove_pointer_t<decltype(of)>>(converted(x, widest(x.type())), axis, sorted);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/operators/axis.h"
 #include "runtime/operators/onnx_types.h"
 #include "runtime/operators/operators.h"
 #include "runtime/operators/parts.h"
@@ -63,16 +64,12 @@ Values concat(const HostCall &c) {
   const int64_t axis = c.attributes().integer("axis");
   if (c.attributes().integer("new_axis", 0) != 0) return {stacked(parts, axis)};
   if (parts.empty()) fail("the sequence is empty");
-  const int64_t rank = parts[0].rank();
-  if (axis < -rank || axis >= rank) fail("axis ", axis, " of a tensor of rank ", rank);
-  return {joined(parts, static_cast<int>(axis < 0 ? axis + rank : axis))};
+  return {joined(parts, axis_within(axis, parts[0].rank()))};
 }
 
 Values split(const HostCall &c) {
   const Tensor &x = c.tensor(0);
-  const int64_t given = c.attributes().integer("axis", 0);
-  if (given < -x.rank() || given >= x.rank()) fail("axis ", given, " of a tensor of rank ", x.rank());
-  const int axis = static_cast<int>(given < 0 ? given + x.rank() : given);
+  const int axis = axis_within(c.attributes().integer("axis", 0), x.rank());
   const int64_t extent = x.extent(axis);
   HostValue::Sequence parts;
   if (!c.has(1) && c.attributes().integer("keepdims", 1) == 0) {

@@ -130,7 +130,9 @@ void dft(Lowering &n) {
 }
 
 void stft(Lowering &n) {
-  const Operand &x = n.input(0);
+  // Some exporters leave the last dimension of real signals out.
+  const Operand &given = n.input(0);
+  const Operand x = given.rank() == 2 ? n.reshaped(given, {given.shape[0], given.shape[1], 1}) : given;
   const bool has_window = n.has(2), onesided = n.attributes().integer("onesided", 1) != 0;
   if (x.rank() != 3 || (x.shape[2] != 1 && x.shape[2] != 2))
     fail("a signal of ", to_string(x.shape), "; expected (batch, length, 1 or 2)");

@@ -1,6 +1,8 @@
 #pragma once
 // Formulas: each element of the output from whatever elements of the inputs its formula reads, with reductions of any
-// kind inside. A reduction is computed for one vector of the output at a time, and stays in registers.
+// kind inside. A reduction is computed for one vector of the output at a time, and stays in registers. Vectors never
+// reach past the output's end, since formulas read their inputs at indices that are right inside of it only: the last
+// one is shifted inwards, and is no longer than a row.
 
 #include <algorithm>
 #include <vector>
@@ -16,8 +18,7 @@ struct FormulaStage {
   bool nested;  // computed inside another reduction: left to where it is used
 };
 
-// `row` is the extent of the output's innermost dimension. Reductions are computed for whole vectors: the last one of a
-// row is shifted inwards, and a row that is shorter is one vector, so that none reads past its operands.
+// `row` is the extent of the output's innermost dimension.
 inline void formula(Halide::Func out, const std::vector<FormulaStage> &stages, int row, const Machine &m) {
   if (stages.empty()) return elementwise(out, m);
   using Halide::TailStrategy;

@@ -8,6 +8,7 @@
 
 #include "runtime/random.h"
 #include "runtime/thread_pool.h"
+#include "tests/errors.h"
 
 namespace saltern {
 namespace {
@@ -46,6 +47,55 @@ TEST(Evaluate, AMatrixProductOfAnyStrides) {
       for (int64_t k = 0; k < 7; ++k) expected += double{a.at<float>({i, k})} * b.at<float>({j, k});
       EXPECT_FLOAT_EQ(y.at<float>({i, j}), static_cast<float>(expected));
     }
+}
+
+TEST(Evaluate, SlicesAndRepeatedRowsOfOperandsInAnyMemoryOrder) {
+  // y(i, j, k) = x(2i + 1, 6 - j, k) + row(j): backwards, every second one, repeated; over several blocks.
+  const Tensor rows = counting({7});
+  const Tensor plain = counting({9, 7, 33}), memory = counting({33, 9, 7});
+  for (const Tensor &x : {plain, memory.viewed({9, 7, 33}, {7, 1, 63})}) {
+    const Expression e = load(0, Type::f32, {axis(0) * 2 + 1, 6 - axis(1), axis(2)}) + load(1, Type::f32, {axis(1)});
+    const Tensor y = evaluate(e, {x, rows}, {4, 7, 33});
+    for (int64_t i = 0; i < 4; ++i)
+      for (int64_t j = 0; j < 7; ++j)
+        for (int64_t k = 0; k < 33; ++k)
+          ASSERT_EQ(y.at<float>({i, j, k}), x.at<float>({2 * i + 1, 6 - j, k}) + rows.at<float>({j}));
+  }
+}
+
+TEST(Evaluate, TheResultLiesInMemoryAsItsOperandDoes) {
+  const Shape shape = {2, 5, 1, 70};
+  const Tensor image = counting({2, 70, 1, 5}).viewed(shape, {350, 1, 999, 5}), scale = counting({5, 1, 1});
+  const Expression here = load(1, Type::f32, {axis(0), axis(1), axis(2), axis(3)});
+  const Expression e = load(0, Type::f32, {axis(1), constant_integer(Type::i64, 0), constant_integer(Type::i64, 0)}) *
+                       (here + cast(Type::f32, axis(3)));
+  const Tensor y = evaluate(e, {scale, image}, shape, Order::of_operands);
+  EXPECT_TRUE(y.is_dense());
+  EXPECT_EQ(y.strides()[1], 1);
+  EXPECT_EQ(evaluate(e, {scale, image}, shape).strides(), dense_strides(shape, Layout::row_major));
+  for (int64_t n = 0; n < 2; ++n)
+    for (int64_t c = 0; c < 5; ++c)
+      for (int64_t i = 0; i < 70; ++i)
+        ASSERT_EQ(y.at<float>({n, c, 0, i}),
+                  scale.at<float>({c, 0, 0}) * (image.at<float>({n, c, 0, i}) + static_cast<float>(i)));
+}
+
+TEST(Evaluate, OperandsThatAreNotThereAreNamed) {
+  const Tensor x = counting({3});
+  for (const Order order : {Order::row_major, Order::of_operands}) {
+    expect_error([&] { evaluate(load(1, Type::f32, {axis(0)}), {x}, {3}, order); }, {"operand 1 of 1"});
+    expect_error([&] { evaluate(load(0, Type::f32, {axis(0), axis(0)}), {x}, {3}, order); }, {"operand 0", "rank 2"});
+    expect_error([&] { evaluate(load(0, Type::i32, {axis(0)}), {x}, {3}, order); }, {"operand 0", "i32"});
+    expect_error([&] { evaluate(load(0, Type::f32, {axis(1)}), {x}, {3}, order); }, {"axis 1"});
+  }
+}
+
+TEST(Evaluate, WhatIsTheSameForAllElementsIsComputedOnce) {
+  const Tensor x = counting({1000});
+  const Expression mean =
+      reduce(Function::sum, {1000}, [](const auto &s) { return load(0, Type::f32, {s[0]}); }) / 1000;
+  const Tensor y = evaluate(load(0, Type::f32, {axis(0)}) - mean, {x}, {1000});
+  for (int64_t i = 0; i < 1000; ++i) ASSERT_FLOAT_EQ(y.data<float>()[i], x.data<float>()[i] - 246.75F) << i;
 }
 
 TEST(Evaluate, IntegersWrapAndNeverTrap) {

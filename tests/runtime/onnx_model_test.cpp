@@ -13,6 +13,7 @@
 #include "runtime/onnx/lower_model.h"
 #include "runtime/onnx/optimize.h"
 #include "runtime/onnx/run_model.h"
+#include "runtime/onnx/tensor_proto.h"
 #include "runtime/operators/lowering.h"
 #include "tests/errors.h"
 #include "tests/scratch_folder.h"
@@ -68,6 +69,24 @@ TEST(OnnxModel, WhatIsWrittenComesBackAndRunsAlike) {
   expect_near(run_model(back, in).at("y").tensor(), run_model(m, in).at("y").tensor(), 0);
 }
 
+TEST(OnnxModel, AnExtentOfMinusOneIsOpenAndOtherNegativeOnesAreRefused) {
+  const ScratchFolder folder;
+  const std::string path = folder.file("model.onnx");
+  save_onnx(path, wordy_model());
+  onnx::ModelProto proto;
+  std::ifstream in(path, std::ios::binary);
+  ASSERT_TRUE(proto.ParseFromIstream(&in));
+  const auto with_extent = [&](int64_t extent) {
+    onnx::TypeProto &type = *proto.mutable_graph()->mutable_input(0)->mutable_type();
+    type.mutable_tensor_type()->mutable_shape()->mutable_dim(0)->set_dim_value(extent);
+    return folder.write("extent.onnx", proto.SerializeAsString());
+  };
+  const Model open = load_onnx(with_extent(-1));
+  EXPECT_EQ(open.graph.value("x").shape, (Shape{-1, 3}));
+  EXPECT_EQ(run_model(open, {{"x", counting({5, 3})}}).at("y").tensor().shape(), (Shape{5, 4}));
+  expect_error([&] { load_onnx(with_extent(-5)); }, {"'x'", "-5"});
+}
+
 TEST(OnnxModel, OptimisingTakesNodesAndChangesNoResult) {
   const Model m = wordy_model(), small = optimized(m);
   EXPECT_EQ(small.graph.nodes.size(), 3u);  // one product, the sum, the last
@@ -109,6 +128,70 @@ TEST(OnnxModel, LoopsRunAndUnroll) {
   const Tensor want = Tensor::of<float>({2}, {8, -24});
   expect_near(run_model(m, {{"x", x}}).at("y").tensor(), want, 0);
   expect_near(run(lower_model(m), {{"x", x}}).at("y"), want, 0);
+}
+
+// y = x + x or x * x, by the input c.
+Model doubled_or_squared(const Shape &squared) {
+  Model m = empty_model();
+  const auto branch = [](const char *operation, const Shape &shape) {
+    auto body = std::make_shared<Graph>();
+    body->nodes = {{operation, {}, {"x", "x"}, {"z"}}, {"Reshape", {}, {"z", "shape"}, {"r"}}};
+    body->add_constant("shape", Tensor::of<int64_t>({static_cast<int64_t>(shape.size())}, shape));
+    body->outputs = {"r"};
+    return SharedGraph(body);
+  };
+  m.graph.inputs = {"c", "x"};
+  m.graph.values["c"] = {{1}, Type::boolean};
+  m.graph.values["x"] = {{3}, Type::f32};
+  m.graph.nodes = {
+      {"If", {{"then_branch", branch("Add", {3})}, {"else_branch", branch("Mul", squared)}}, {"c"}, {"y"}}};
+  m.graph.outputs = {"y"};
+  m.graph.values["y"] = {{3}, Type::f32};
+  return m;
+}
+
+TEST(OnnxModel, ABranchThatDataChoosesIsChosenInALoweredModelToo) {
+  const Model m = doubled_or_squared({3});
+  const Graph lowered = lower_model(m);
+  const Tensor x = Tensor::of<float>({3}, {1, -3, 5});
+  for (const bool c : {true, false}) {
+    const Tensor condition = Tensor::of<bool>({1}, {c});
+    const Tensor want = c ? Tensor::of<float>({3}, {2, -6, 10}) : Tensor::of<float>({3}, {1, 9, 25});
+    expect_near(run_model(m, {{"c", condition}, {"x", x}}).at("y").tensor(), want, 0);
+    expect_near(run(lowered, {{"c", condition}, {"x", x}}).at("y"), want, 0);
+  }
+  expect_error([] { lower_model(doubled_or_squared({1, 3})); }, {"If", "[3]", "[1, 3]"});
+}
+
+TEST(OnnxModel, ABranchThatDoesNotFitTheShapesIsNotANumber) {
+  const Graph lowered = lower_model(doubled_or_squared({2, 2}));
+  const Tensor x = Tensor::of<float>({3}, {1, -3, 5});
+  const auto result = [&](bool c) { return run(lowered, {{"c", Tensor::of<bool>({1}, {c})}, {"x", x}}).at("y"); };
+  expect_near(result(true), Tensor::of<float>({3}, {2, -6, 10}), 0);
+  for (double v : result(false).reals()) EXPECT_TRUE(std::isnan(v));
+}
+
+TEST(OnnxModel, AClassifierEndsWithAMapForEachSample) {
+  Model m = empty_model();
+  m.opsets["ai.onnx.ml"] = 3;
+  m.graph.inputs = {"x"};
+  m.graph.values["x"] = {{-1, 2}, Type::f32};
+  m.graph.nodes = {
+      {"ZipMap", {{"classlabels_strings", std::vector<std::string>{"cat", "dog"}}}, {"x"}, {"y"}, "ai.onnx.ml"}};
+  m.graph.outputs = {"y"};
+  m.graph.values["y"].container = Graph::Container::sequence;
+  const HostValue y = run_model(m, {{"x", Tensor::of<float>({2, 2}, {0.25F, 0.75F, 1, 0})}}).at("y");
+  const ScratchFolder folder;
+  write_value_file(folder.file("y.pb"), y, Graph::Container::sequence, "y");
+  onnx::SequenceProto written;
+  std::ifstream in(folder.file("y.pb"), std::ios::binary);
+  ASSERT_TRUE(written.ParseFromIstream(&in));
+  ASSERT_EQ(written.map_values_size(), 2);
+  EXPECT_EQ(written.elem_type(), onnx::SequenceProto::MAP);
+  const onnx::MapProto &first = written.map_values(0);
+  EXPECT_EQ(first.string_keys(1), "dog");
+  EXPECT_EQ(tensor_of(first.values().tensor_values(1), "").item(), 0.75);
+  expect_error([&] { run_model(m, {{"x", Tensor::zeros({2, 3})}}); }, {"the model expects"});
 }
 
 TEST(OnnxModel, EveryUnknownOperatorIsNamedAtOnce) {

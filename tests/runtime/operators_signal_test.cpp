@@ -43,6 +43,18 @@ TEST(Dft, TheInverseOfOneSideIsTheRealSignal) {
   }
 }
 
+TEST(Stft, ARealSignalMayLackTheDimensionOfItsParts) {
+  const Tensor step = Tensor::of<int64_t>({}, {2}), window = numbers({4}, {0.5, 1, 1, 0.5});
+  const std::vector<double> signal = {1, -2, 3, 0.5, -1, 4, 2, -3};
+  const auto spectrum = [&](const Shape &shape) {
+    return values_of<float>(OperatorCall{"STFT", {numbers(shape, signal), step, window}}.lowered()[0]);
+  };
+  const std::vector<float> want = spectrum({1, 8, 1});
+  EXPECT_EQ(want.size(), 3u * 3 * 2);
+  EXPECT_NEAR(want[0], 0.5 - 2 + 3 + 0.25, 1e-6);  // the sum of the first frame
+  EXPECT_EQ(spectrum({1, 8}), want);
+}
+
 TEST(RandomNormal, HasItsMeanAndDeviationAndRepeats) {
   const OperatorCall call = {
       "RandomNormal", {}, {{"shape", Shape{100, 100}}, {"mean", 3.0}, {"scale", 2.0}, {"seed", 7.0}}};

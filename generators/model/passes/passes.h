@@ -9,7 +9,7 @@ namespace saltern::generators {
 // Without operations that do nothing in inference: dropout, identity, a reshape to the same shape.
 [[nodiscard]] Graph without_identities(Graph graph);
 
-// Nodes of constants only become constants, where these stay small.
+// What depends on constants only is computed here and becomes a constant, unless the library would grow by it.
 [[nodiscard]] Graph with_folded_constants(Graph graph);
 
 // Batch norm after a convolution or dense layer of constant weights goes into these weights.

@@ -1,0 +1,36 @@
+#pragma once
+// The way of a load through memory where its indices are sums of axes and steps times constants: slices, transposed and
+// broadcast operands, rows of matrices. The offset then grows evenly along each of the result's dimensions, so that a
+// block is read in runs and no index is ever computed.
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "dsl/expression.h"
+#include "runtime/tensor.h"
+
+namespace saltern {
+
+struct Walk {
+  struct Dimension {
+    int64_t extent, stride;
+  };
+  struct Step {
+    int slot;
+    int64_t stride;
+  };
+
+  std::vector<Dimension>
+      dimensions;           // the result's, innermost in its memory first, merged where the way goes on evenly
+  std::vector<Step> steps;  // of the reductions around the load
+  int64_t start = 0;        // the offset of the result's first element, at the first steps
+};
+
+// Nothing where the indices are not such sums. The caller has seen that they stay inside the operand. `strides` are
+// those of the result, which is dense; `slots` are by a step's id.
+std::optional<Walk> walk_of(const formula::Expression::Node &load, const Tensor &operand, const Shape &shape,
+                            const Shape &strides, const std::unordered_map<int, int> &slots);
+
+}  // namespace saltern

@@ -1,0 +1,20 @@
+#pragma once
+// An If whose condition is known at run time only, in a graph of fixed shapes: both branches are computed, and each
+// result is taken from one of them.
+//
+// A branch need not fit the shapes that the model is lowered for (a network for another rate of samples, say): then it
+// is the other one's, and results are NaN where data takes it nevertheless.
+
+#include <functional>
+#include <vector>
+
+#include "runtime/operators/lowering.h"
+
+namespace saltern {
+
+// `branch` lowers one of them. Throws Unsupported where the results of both differ in shape or type, and what `branch`
+// threw where neither can be lowered, or where there is no NaN for what is missing.
+std::vector<Operand> either(Lowering n, const Operand &condition,
+                            const std::function<std::vector<Operand>(bool then)> &branch);
+
+}  // namespace saltern
