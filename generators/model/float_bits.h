@@ -26,9 +26,11 @@ inline Halide::Expr is_not_a_number(const Halide::Expr &x) {
   return m.bits > m.infinity;
 }
 
+// LLVM takes this comparison for its own question, too, of a value that comes straight from memory; there Halide's is
+// right.
 inline Halide::Expr is_infinity(const Halide::Expr &x) {
   const Magnitude m = magnitude(x);
-  return m.bits == m.infinity;
+  return Halide::is_inf(x) || m.bits == m.infinity;
 }
 
 }  // namespace saltern::generators

@@ -360,11 +360,12 @@ class Writer {
     const Type type = n.arguments[0].type();
     Expr v = value(n.arguments[0], scope);
     const Expr start = identity_of(n.function, type);
-    // Halide goes through a domain only where something depends on it.
-    bool counts = n.function == Function::sum || n.function == Function::product;
-    formula::for_each_node(n.arguments[0],
-                           [&](const Expression::Node &m) { counts &= m.kind != Kind::step || !own.count(m.number); });
-    if (counts) v = v + Halide::cast(v.type(), r[0] * 0);
+    // Halide goes through a domain only where something depends on it, which of no elements nothing does.
+    bool depends = false;
+    formula::for_each_node(
+        n.arguments[0], [&](const Expression::Node &m) { depends |= m.kind == Kind::step && own.count(m.number) > 0; });
+    for (const formula::Step &s : n.steps) depends &= s.extent > 0;
+    if (!depends) v = Halide::select(r[0] >= 0, v, start);
     if (n.function < Function::first_greatest) {
       f(arguments) = start;
       const Expr so_far = f(arguments);
