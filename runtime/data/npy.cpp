@@ -155,11 +155,11 @@ class HeaderText {
 // How many bytes its elements have.
 uint64_t bytes_of(const Header &h, const std::string &name) {
   uint64_t bytes = static_cast<uint64_t>(facts(h.type).bytes());
-  if (std::count(h.shape.begin(), h.shape.end(), 0) > 0) return 0;
+  // Strides are computed of arrays without elements, too.
   for (int64_t e : h.shape)
-    if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(e), &bytes) || bytes > INT64_MAX)
+    if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(std::max<int64_t>(e, 1)), &bytes) || bytes > INT64_MAX / 8)
       fail(name, ": the .npy header claims the impossible shape ", to_string(h.shape));
-  return bytes;
+  return std::count(h.shape.begin(), h.shape.end(), 0) > 0 ? 0 : bytes;
 }
 
 uint64_t little_endian(const uint8_t *from, size_t bytes) {
