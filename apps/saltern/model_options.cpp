@@ -9,6 +9,7 @@
 #include "runtime/element.h"
 #include "runtime/graph/model_file.h"
 #include "runtime/onnx/lower_model.h"
+#include "runtime/onnx/optimize.h"
 #include "runtime/onnx/run_model.h"
 #include "runtime/onnx/tensor_proto.h"
 
@@ -102,7 +103,7 @@ void fix_input(Model &model, const std::string &text) {
 Model loaded(const ModelOptions &options) {
   Model model = load_onnx(options.path);
   for (const std::string &c : options.constants) fix_input(model, c);
-  return model;
+  return optimized(std::move(model));
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 //
 // A register tile of tile_blocks panels x tile_width pixels of a row stays in registers across the whole reduction.
 // Strips of rows run in parallel; each first copies its part of the image with the zeros around it, if there are any.
+// Where all pixels are one row, as those of pointwise convolutions and the rows of dense layers are, stretches of it run
+// in parallel, or groups of panels where pixels are few.
 
 #include <algorithm>
 #include <vector>
@@ -32,12 +34,14 @@ struct PackedConvolutionKnobs {
   int tile_blocks;  // panels in the register tile; divides the number of panels
   int tile_width;   // pixels in the register tile
   int strip;        // rows that one task computes
+  int stretch;      // of the only row: tiles of pixels that one task computes,
+  int group;        // and tiles of panels
 
   // The tile that wastes least of a row while its accumulators, one row of loads and one broadcast fit the registers.
   static PackedConvolutionKnobs fitting(const Machine &m, const PackedConvolutionShape &s) {
     const int vectors = std::max(1, s.panel / m.float_lanes());
     const int accumulators = m.vector_registers >= 32 ? 28 : 12;
-    PackedConvolutionKnobs best = {1, 1, s.height};
+    PackedConvolutionKnobs best = {1, 1, s.height, 1, 1};
     double best_cost = 1e30;
     for (int blocks_in_tile = 1; blocks_in_tile <= 4; ++blocks_in_tile)
       for (int rows = 1; rows <= std::min(s.width, 28); ++rows) {
@@ -49,12 +53,16 @@ struct PackedConvolutionKnobs {
         const double cost = cycles * tiles + 0.05 * (columns + rows) * tiles;
         if (cost < best_cost) {
           best_cost = cost;
-          best = {blocks_in_tile, rows, s.height};
+          best = {blocks_in_tile, rows, s.height, 1, 1};
         }
       }
     const int tasks = static_cast<int>(std::clamp(s.flops / 1e6, 1.0, 8.0));
     best.strip = (s.height + tasks - 1) / tasks;
     while (best.strip > 1 && padded_bytes(s, best.strip) > most_stack_bytes) --best.strip;
+    const int across = (s.width + best.tile_width - 1) / best.tile_width, deep = s.blocks / best.tile_blocks;
+    const bool many_pixels = across >= 2 * tasks;
+    best.stretch = many_pixels ? (across + tasks - 1) / tasks : across;
+    best.group = many_pixels ? deep : (deep + tasks - 1) / tasks;
     return best;
   }
 };
@@ -83,13 +91,18 @@ inline void packed_convolution(PackedConvolution p, const PackedConvolutionShape
         .split(block, tile_block, block, knobs.tile_blocks, TailStrategy::RoundUp);
   const Var lane = whole_panels ? o[0] : co;
   out.split(x, tile_x, px, knobs.tile_width, TailStrategy::ShiftInwards)
-      .split(y, strip, row, knobs.strip, TailStrategy::ShiftInwards)
-      .reorder({lane, block, px, tile_x, row, tile_block, strip, n})
-      .vectorize(lane, lanes)
-      .unroll(lane)
-      .unroll(block)
-      .unroll(px)
-      .parallel(strip);
+      .split(y, strip, row, knobs.strip, TailStrategy::ShiftInwards);
+  if (shape.height == 1 && !p.padded.defined()) {
+    Var stretch("stretch"), group("group"), task("task");
+    out.split(tile_x, stretch, tile_x, knobs.stretch, TailStrategy::GuardWithIf)
+        .split(tile_block, group, tile_block, knobs.group, TailStrategy::GuardWithIf)
+        .reorder({lane, block, px, tile_x, row, tile_block, group, stretch, strip, n})
+        .fuse(group, stretch, task)
+        .parallel(task);
+  } else {
+    out.reorder({lane, block, px, tile_x, row, tile_block, strip, n}).parallel(strip);
+  }
+  out.vectorize(lane, lanes).unroll(lane).unroll(block).unroll(px);
 
   const std::vector<Var> a = p.y.args();
   const std::vector<Halide::RVar> r = p.y.rvars(0);
