@@ -57,7 +57,7 @@ const Kernel depthwise2d_gradient_w(
       k.output("dw", dw);
       k.schedule([&](const Machine &m) {
         schedules::depthwise_weight_gradient(dw.func(), x.func(), dy.func(), m,
-                                             k.tuned(schedules::DepthwiseKnobs{4, 1}));
+                                             k.tuned(schedules::DepthwiseKnobs{4, 1, 1}));
       });
     },
     calls(cases, &ConvolutionCase::depthwise_gradient_w), timings(squares, &ConvolutionCase::depthwise_gradient_w));

@@ -1,6 +1,7 @@
 #pragma once
 // Depthwise convolution: y(c, x, y, n) sums w(c, kx, ky) x(c, ...) over a small window. Vectors run along channels; a
-// strip of pixels of one row shares the loaded weights.
+// strip of pixels of one row shares the loaded weights. A few rows are a task, which first copies what they need of the
+// image with the zeros around it: the copy is still in the cache when it is read.
 
 #include "schedules/knobs.h"
 #include "schedules/machine.h"
@@ -10,18 +11,20 @@ namespace saltern::schedules {
 struct DepthwiseKnobs {
   int channel_vectors;  // vectors of channels in the register tile
   int width;            // pixels of a row in the register tile
+  int rows;             // rows in a task
 
   static std::vector<KnobField<DepthwiseKnobs>> fields() {
     return {{"channel_vectors", &DepthwiseKnobs::channel_vectors, {1, 2, 4}},
-            {"width", &DepthwiseKnobs::width, {2, 4, 7, 8, 14}}};
+            {"width", &DepthwiseKnobs::width, {2, 4, 7, 8, 14}},
+            {"rows", &DepthwiseKnobs::rows, {1, 2, 4, 8, 16}}};
   }
-  static DepthwiseKnobs fitting(const Machine &) { return {1, 7}; }
+  static DepthwiseKnobs fitting(const Machine &) { return {1, 7, 4}; }
 };
 
 struct Depthwise {
   Halide::Func out;  // a pure function of y at the same point
   Halide::Func y, weights;
-  Halide::Func padded;  // the image, computed once for each n
+  Halide::Func padded;  // the image with the zeros around it
 };
 
 inline void depthwise(Depthwise d, const Machine &m, const DepthwiseKnobs &knobs) {
@@ -29,14 +32,15 @@ inline void depthwise(Depthwise d, const Machine &m, const DepthwiseKnobs &knobs
   using Halide::Var;
   const std::vector<Var> at = d.y.args(), to = d.out.args();
   const int lanes = m.lanes(d.y.type()), channels = knobs.channel_vectors * lanes;
-  const Var c("c"), x("x"), tile_c("tile_c"), tile_x("tile_x");
+  const Var c("c"), x("x"), row("row"), tile_c("tile_c"), tile_x("tile_x"), rows("rows");
   d.out.split(to[0], tile_c, c, channels, TailStrategy::GuardWithIf)
       .split(to[1], tile_x, x, knobs.width, TailStrategy::GuardWithIf)
-      .reorder(c, x, tile_c, tile_x, to[2], to[3])
+      .split(to[2], rows, row, knobs.rows, TailStrategy::GuardWithIf)
+      .reorder(c, x, tile_c, tile_x, row, rows, to[3])
       .vectorize(c, lanes)
       .unroll(c)
       .unroll(x)
-      .parallel(to[2])
+      .parallel(rows)
       .parallel(to[3]);
   d.y.compute_at(d.out, tile_c).bound_extent(at[0], channels).bound_extent(at[1], knobs.width);
   d.y.vectorize(at[0], lanes).unroll(at[0]).unroll(at[1]);
@@ -44,7 +48,7 @@ inline void depthwise(Depthwise d, const Machine &m, const DepthwiseKnobs &knobs
   d.y.update().reorder(at[0], at[1], r[0], r[1]).vectorize(at[0], lanes).unroll(at[0]).unroll(at[1]);
 
   d.weights.compute_root().vectorize(d.weights.args()[0], lanes, TailStrategy::GuardWithIf);
-  d.padded.compute_at(d.out, to[3]).vectorize(d.padded.args()[0], lanes, TailStrategy::GuardWithIf);
+  d.padded.compute_at(d.out, rows).vectorize(d.padded.args()[0], lanes, TailStrategy::GuardWithIf);
 }
 
 // dw(c, kx, ky) sums x(c, ...) dy(c, ...) over the pixels of an image, then over images in order.
