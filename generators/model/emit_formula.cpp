@@ -75,16 +75,4 @@ EmittedKernel emit_formula(const Graph &graph, const Group &group) {
   return k;
 }
 
-EmittedKernel emit_transpose(const Graph &graph, const Group &group) {
-  const Graph::Node &node = group.anchor();
-  const std::vector<int64_t> &order = node.attributes.integers("order");
-  std::vector<formula::Expression> indices(order.size());
-  for (size_t d = 0; d < order.size(); ++d)
-    indices.at(static_cast<size_t>(order[d])) = formula::axis(static_cast<int>(d));
-  Graph::Node moved = node;
-  moved.operation = "formula";
-  moved.attributes = {{"element", formula::load(0, graph.value(node.inputs[0]).type, indices)}};
-  return emit_formula(graph, {{moved}});
-}
-
 }  // namespace saltern::generators

@@ -12,7 +12,6 @@ EmittedKernel emit_contraction(const Graph &graph, const Group &group);
 EmittedKernel emit_elementwise(const Graph &graph, const Group &group);
 // Any formula: movement, reductions, gathers.
 EmittedKernel emit_formula(const Graph &graph, const Group &group);
-EmittedKernel emit_transpose(const Graph &graph, const Group &group);
 EmittedKernel emit_max_pool(const Graph &graph, const Group &group);
 // A kernel of the library with exact extents and scalars.
 EmittedKernel emit_library(const Graph &graph, const Group &group);

@@ -21,6 +21,8 @@ class Rewriter {
       transposed_convolution(n);
     else if (n.operation == "slice")
       slice(n);
+    else if (n.operation == "transpose")
+      transpose(n);
     else
       graph_.nodes.push_back(n);
   }
@@ -100,6 +102,17 @@ class Rewriter {
     give(n, to.formula(x.type, graph_.value(n.outputs[0]).shape, {x}, [&](const Reads &r, Axes at) {
       at[axis] = at[axis] + begin;
       return r[0](at);
+    }));
+  }
+
+  void transpose(const Graph::Node &n) {
+    const Operand x = operand(n.inputs.at(0));
+    const std::vector<int64_t> &order = n.attributes.integers("order");
+    Lowering to(n, 0, {x}, graph_);
+    give(n, to.formula(x.type, graph_.value(n.outputs[0]).shape, {x}, [&](const Reads &r, const Axes &at) {
+      Axes from(at.size());
+      for (size_t d = 0; d < order.size(); ++d) from.at(static_cast<size_t>(order[d])) = at[d];
+      return r[0](from);
     }));
   }
 

@@ -17,17 +17,6 @@ constexpr int most_nodes = 400;  // of a fused formula: a kernel's code grows wi
 constexpr size_t most_operands = 16;
 constexpr double most_repeats = 4;  // computing a cheap element again costs less than a trip through memory
 
-// What a node computes as a formula; undefined where it is something else.
-Expression formula_of(const Graph &graph, const Graph::Node &node) {
-  if (node.operation == "formula") return node.attributes.expression("element");
-  if (node.operation != "transpose") return {};
-  const std::vector<int64_t> &order = node.attributes.integers("order");
-  std::vector<Expression> indices(order.size());
-  for (size_t d = 0; d < order.size(); ++d)
-    indices.at(static_cast<size_t>(order[d])) = formula::axis(static_cast<int>(d));
-  return formula::load(0, graph.value(node.inputs[0]).type, indices);
-}
-
 struct Cost {
   int nodes = 0;
   bool reduces = false, dear = false;
@@ -102,7 +91,6 @@ bool should_fuse(const Graph &graph, const Graph::Node &maker, const Expression 
 Graph::Node fused(const Graph::Node &maker, const Expression &made, const Graph::Node &reader,
                   const Expression &reading) {
   Graph::Node n = reader;
-  n.operation = "formula";
   n.inputs.clear();
   const auto number = [&](const std::string &operand) {
     auto it = std::find(n.inputs.begin(), n.inputs.end(), operand);
@@ -131,14 +119,15 @@ Graph with_fused_formulas(Graph graph) {
 
   // Fuses one of the reader's inputs, if there is one to fuse.
   const auto fuse_one = [&](Graph::Node &reader) {
-    const Expression reading = formula_of(graph, reader);
-    if (!reading.defined()) return false;
+    if (reader.operation != "formula") return false;
+    const Expression reading = reader.attributes.expression("element");
     for (const std::string &input : reader.inputs) {
       const auto it = makers.find(input);
       if (it == makers.end()) continue;
       Graph::Node &maker = graph.nodes[it->second];
-      const Expression made = formula_of(graph, maker);
-      if (!made.defined() || !should_fuse(graph, maker, made, reader, reading)) continue;
+      if (maker.operation != "formula") continue;
+      const Expression made = maker.attributes.expression("element");
+      if (!should_fuse(graph, maker, made, reader, reading)) continue;
       reader = fused(maker, made, reader, reading);
       graph.values.erase(maker.outputs[0]);
       maker = {};  // left out below

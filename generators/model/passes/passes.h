@@ -23,7 +23,7 @@ namespace saltern::generators {
 [[nodiscard]] Graph with_dense_on_images(Graph graph);
 
 // Operations that have no kernel of their own as others that have: matrix products with constants as dense layers,
-// batches that broadcast as copies, softmax along a dimension that is not the last as formulas.
+// batches that broadcast as copies, softmax along a dimension that is not the last, slices and transposes as formulas.
 [[nodiscard]] Graph with_compilable_operations(Graph graph);
 
 // A formula whose only reader is another one is computed there, element by element: chains of elementwise operations,
