@@ -8,7 +8,6 @@
 #include "runtime/graph/model_file.h"
 #include "runtime/onnx/export.h"
 #include "runtime/onnx/lower_model.h"
-#include "runtime/onnx/optimize.h"
 
 namespace saltern {
 
@@ -47,7 +46,7 @@ Graph LoadedModel::lowered(const std::map<std::string, Shape> &shapes) const {
         fail("the input '", name, "' is ", to_string(model_.graph.value(name).shape),
              " in a model of fixed shapes; given was ", to_string(shape));
     }
-    return is_lowered_ ? model_.graph : lower_model(optimized(model_), shapes);
+    return is_lowered_ ? model_.graph : lowered_for(model_, shapes);
   });
 }
 

@@ -103,10 +103,25 @@ void fix_input(Model &model, const std::string &text) {
 Model loaded(const ModelOptions &options) {
   Model model = load_onnx(options.path);
   for (const std::string &c : options.constants) fix_input(model, c);
-  return optimized(std::move(model));
+  return model;
 }
 
 }  // namespace
+
+Graph lowered_for(Model model, const std::map<std::string, Shape> &shapes) {
+  for (const auto &[name, shape] : shapes) {
+    const auto it = model.graph.values.find(name);
+    if (it == model.graph.values.end() || it->second.constant.defined()) continue;
+    Graph::Value &v = it->second;
+    bool fits = !v.ranked || v.shape.size() == shape.size();
+    for (size_t d = 0; fits && v.ranked && d < shape.size(); ++d) fits = v.shape[d] < 0 || v.shape[d] == shape[d];
+    if (!fits) continue;  // lower_model says so
+    v.shape = shape;
+    v.symbols.clear();
+    v.ranked = true;
+  }
+  return lower_model(optimized(std::move(model)), shapes);
+}
 
 std::map<std::string, Shape> ModelOptions::given_shapes() const {
   std::map<std::string, Shape> given;
@@ -118,7 +133,7 @@ Graph ModelOptions::graph() const {
   return on_input([&] {
     if (is_onnx(path)) {
       const Model model = loaded(*this);
-      return lower_model(model, checked(model, given_shapes()));
+      return lowered_for(model, checked(model, given_shapes()));
     }
     if (!shapes.empty()) fail("--shape is for ONNX files; ", path, " has fixed shapes");
     if (!constants.empty()) fail("--constant is for ONNX files");
@@ -146,7 +161,7 @@ Graph ModelOptions::graph(const std::string &batch, int64_t samples) const {
       for (size_t d = 1; d < shape.size(); ++d)
         if (shape[d] < 0) fail("the input '", name, "' leaves dimension ", d, " open: --shape ", name, "=... gives it");
     }
-    return lower_model(model, given);
+    return lowered_for(model, given);
   });
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/graph/graph.h"
+#include "runtime/onnx/model.h"
 
 namespace saltern {
 
@@ -22,6 +22,9 @@ struct ModelOptions {
   // With so many samples in every input. `batch` is what the model calls the first dimension, or the word batch.
   Graph graph(const std::string &batch, int64_t samples) const;
 };
+
+// Optimised for these shapes of inputs, and lowered: shapes that are known before allow more than those that are not.
+Graph lowered_for(Model model, const std::map<std::string, Shape> &shapes);
 
 // By the file's name: whether it is ONNX.
 bool is_onnx(const std::string &path);

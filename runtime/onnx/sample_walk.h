@@ -34,6 +34,7 @@ class SampleWalk : public GraphWalk<Sampled> {
   Values turn(const Graph &body, const Values &inputs, size_t first_state, size_t first_result, size_t states,
               const Names &here);
 
+  bool open_ = false;  // some extents are samples
   std::map<std::string, Sampled> seen_;
   std::unordered_map<const Graph::Node *, bool> own_;
 };

@@ -109,5 +109,12 @@ TEST(InferShapes, ALongModelTakesAMoment) {
   RecordProperty("milliseconds", static_cast<int>(1000 * seconds));
 }
 
+// Where one of them is 1 in a run, the result has another rank.
+TEST(InferShapes, ASqueezeOfWhateverIsOneHasNoRankWhereExtentsAreOpen) {
+  const std::string tail = "\nnode Squeeze(x) -> y\noutput y\n";
+  EXPECT_EQ(shape_of(model_of("input x f32 [n, 1]" + tail)), "");
+  EXPECT_EQ(shape_of(model_of("input x f32 [3, 1]" + tail)), "f32 [3]");
+}
+
 }  // namespace
 }  // namespace saltern
