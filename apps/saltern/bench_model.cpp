@@ -10,6 +10,7 @@
 #include "apps/saltern/command.h"
 #include "apps/saltern/compiled_run.h"
 #include "apps/saltern/layer_times.h"
+#include "apps/saltern/loaded_model.h"
 #include "apps/saltern/random_inputs.h"
 #include "generators/model/model_plan.h"
 #include "runtime/file.h"
@@ -109,7 +110,7 @@ Measured measured(const Graph &graph, const BenchModelOptions &o) {
 int bench_model(const BenchModelOptions &o) {
   const LimitInstructionSet limit(o.machine.set());
   set_threads(o.machine.threads);
-  const Graph graph = o.model.graph();
+  const Graph graph = LoadedModel(o.model).lowered();
   const Measured m = measured(graph, o);
   if (!o.trace.empty()) on_input([&] { write_atomically(o.trace, m.layers->trace().dump()); });
   const Timings &t = m.whole;

@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "apps/saltern/command.h"
-#include "apps/saltern/model_options.h"
+#include "apps/saltern/loaded_model.h"
 #include "runtime/progress.h"
 
 namespace saltern {
@@ -55,8 +55,9 @@ nlohmann::ordered_json as_json(const std::string &name, const generators::Compil
 }
 
 generators::CompiledModel compiled(const Options &o) {
-  if (o.dynamic.empty()) return compile_model(o.model.graph(), o.compile);
-  const Graph many = o.model.graph(o.dynamic, o.chunk), one = o.model.graph(o.dynamic, 1);
+  const LoadedModel model(o.model);
+  if (o.dynamic.empty()) return compile_model(model.lowered(), o.compile);
+  const Graph many = model.lowered_for_batch(o.dynamic, o.chunk), one = model.lowered_for_batch(o.dynamic, 1);
   return compile_batched_model(many, one, o.compile);
 }
 

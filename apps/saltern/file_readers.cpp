@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "apps/saltern/loaded_model.h"
 #include "apps/saltern/value_facts.h"
 #include "generators/model/model_plan.h"
 #include "runtime/checkpoint.h"
@@ -20,7 +21,6 @@ namespace saltern {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Shapes = std::map<std::string, Shape>;
 
 Json tensors(const std::map<std::string, Tensor> &named, int64_t &parameters) {
   Json all = Json::array();
@@ -54,8 +54,8 @@ void add_plan(const Graph &graph, Json &facts) {
   }
 }
 
-Json about_model(const std::string &path) {
-  const Graph graph = load_model(path);
+Json about_model(const ModelOptions &o) {
+  const Graph graph = LoadedModel(o).graph();
   std::map<std::string, Tensor> constants;
   for (const auto &[name, v] : graph.values)
     if (v.constant.defined()) constants[name] = v.constant;
@@ -78,10 +78,10 @@ Json about_model(const std::string &path) {
 }
 
 // A model, or tensors alone.
-Json about_safetensors(const std::string &path, const Shapes &shapes) {
-  const Checkpoint checkpoint = load_checkpoint(path);
-  if (!shapes.empty()) fail(path, " has fixed shapes; --shape is for ONNX files");
-  if (holds_model(checkpoint)) return about_model(path);
+Json about_safetensors(const ModelOptions &o) {
+  const Checkpoint checkpoint = load_checkpoint(o.path);
+  if (holds_model(checkpoint)) return about_model(o);
+  if (!o.shapes.empty() || !o.constants.empty()) fail(o.path, " is no model: --shape and --constant are for models");
   int64_t parameters;
   const Json named = tensors(checkpoint.tensors, parameters);
   Json metadata = Json::array();
@@ -97,8 +97,9 @@ void count_operators(const Graph &graph, std::map<std::string, int64_t> &counts)
   }
 }
 
-Json about_onnx(const std::string &path, const Shapes &shapes) {
-  const Model model = with_inferred_shapes(load_onnx(path));
+Json about_onnx(const ModelOptions &o) {
+  const LoadedModel loaded(o);
+  const Model model = with_inferred_shapes(loaded.onnx());
   Json opsets = Json::array(), operators = Json::array();
   for (const auto &[domain, version] : model.opsets)
     opsets.push_back({{"domain", domain.empty() ? "ai.onnx" : domain}, {"version", version}});
@@ -118,35 +119,35 @@ Json about_onnx(const std::string &path, const Shapes &shapes) {
                 {"nodes", model.graph.nodes.size()},
                 {"parameters", parameters}};
   try {
-    const Graph graph = lower_model(model, shapes, quick_limits(model));
+    const Graph graph = loaded.lowered({}, quick_limits(model));
     facts["flops"] = flops(graph);
     add_plan(graph, facts);
   } catch (const Error &e) {
-    if (!shapes.empty()) throw;
+    if (!o.shapes.empty()) throw;
     facts["flops"] = nullptr;  // shapes are open, or an operator is not supported
     facts["not_lowered"] = e.what();
   }
   return facts;
 }
 
-Json about_idx(const std::string &path, const Shapes &) {
-  const Tensor t = read_idx(path);
+Json about_idx(const ModelOptions &o) {
+  const Tensor t = read_idx(o.path);
   return {{"kind", "idx"}, {"type", facts(t.type()).name}, {"shape", t.shape()}};
 }
 
-Json about_png(const std::string &path, const Shapes &) {
-  const Tensor t = read_png(path);
+Json about_png(const ModelOptions &o) {
+  const Tensor t = read_png(o.path);
   return {{"kind", "png"}, {"width", t.extent(1)}, {"height", t.extent(0)}, {"channels", t.extent(2)}};
 }
 
-Json about_npy(const std::string &path, const Shapes &) {
-  const Tensor t = read_npy(path);
+Json about_npy(const ModelOptions &o) {
+  const Tensor t = read_npy(o.path);
   return {{"kind", "npy"}, {"type", facts(t.type()).name}, {"shape", t.shape()}};
 }
 
-Json about_npz(const std::string &path, const Shapes &) {
+Json about_npz(const ModelOptions &o) {
   int64_t elements = 0;
-  const Json arrays = tensors(read_npz(path), elements);
+  const Json arrays = tensors(read_npz(o.path), elements);
   return {{"kind", "npz"}, {"arrays", arrays}, {"elements", elements}};
 }
 

@@ -2,19 +2,18 @@
 // The kinds of file that `saltern info FILE` can tell about: one row each in file_readers.cpp. A reader reads the whole
 // file, so that what it tells of is known to be good; its errors name the file and the fault.
 
-#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "runtime/tensor.h"
+#include "apps/saltern/model_options.h"
 
 namespace saltern {
 
 struct FileReader {
   std::vector<std::string> endings;  // of the file's name
-  // `shapes` gives those of inputs that a model leaves open.
-  nlohmann::ordered_json (*describe)(const std::string &path, const std::map<std::string, Shape> &shapes);
+  // Of the file that the options name, which may have more to say of a model.
+  nlohmann::ordered_json (*describe)(const ModelOptions &options);
   bool is_model = false;  // or may be one
 };
 

@@ -6,7 +6,6 @@
 #include "apps/saltern/file_readers.h"
 #include "apps/saltern/loaded_model.h"
 #include "apps/saltern/machine_options.h"
-#include "apps/saltern/model_options.h"
 #include "runtime/cpu_model.h"
 #include "runtime/file.h"
 #include "runtime/graph/drawing.h"
@@ -28,6 +27,7 @@ struct Options {
   bool optimised = false, lowered = false, json = false;
 
   bool draws() const { return !dot.empty() || !svg.empty(); }
+  bool is_about_a_model() const { return draws() || !model.shapes.empty() || !model.constants.empty(); }
 };
 
 Json about_this_machine() {
@@ -54,14 +54,14 @@ const FileReader &reader_of(const std::string &path) {
 
 Json about_file(const Options &o) {
   const FileReader &reader = reader_of(o.model.path);
-  if (!reader.is_model && (o.draws() || !o.model.shapes.empty()))
-    throw BadInput(o.model.path + " is no model: --shape, --dot and --svg are for models");
-  return on_input([&] { return reader.describe(o.model.path, o.model.given_shapes()); });
+  if (!reader.is_model && o.is_about_a_model())
+    throw BadInput(o.model.path + " is no model: --shape, --constant, --dot and --svg are for models");
+  return on_input([&] { return reader.describe(o.model); });
 }
 
 Graph graph_to_draw(const Options &o) {
-  const LoadedModel model(o.model.path);
-  if (o.lowered) return model.lowered(o.model.given_shapes());
+  const LoadedModel model(o.model);
+  if (o.lowered) return model.lowered();
   return o.optimised ? on_input([&] { return optimized(model.onnx()).graph; }) : model.graph();
 }
 
@@ -90,8 +90,8 @@ void print_text(const Json &facts) {
 
 int run(const Options &o) {
   o.threads.use();
-  if (o.model.path.empty() && (o.draws() || !o.model.shapes.empty()))
-    throw BadInput("--shape, --dot and --svg are for models");
+  if (o.model.path.empty() && o.is_about_a_model())
+    throw BadInput("--shape, --constant, --dot and --svg are for models");
   const Json facts = o.model.path.empty() ? about_this_machine() : about_file(o);
   if (o.draws()) draw(o);
   if (o.json)

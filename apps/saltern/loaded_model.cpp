@@ -1,30 +1,51 @@
 #include "apps/saltern/loaded_model.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <filesystem>
 
 #include "apps/saltern/command.h"
-#include "apps/saltern/model_options.h"
+#include "apps/saltern/constant_input.h"
 #include "runtime/graph/executor.h"
 #include "runtime/graph/model_file.h"
 #include "runtime/onnx/export.h"
-#include "runtime/onnx/lower_model.h"
+#include "runtime/onnx/optimize.h"
 
 namespace saltern {
 
-LoadedModel::LoadedModel(const std::string &path) : is_lowered_(!is_onnx(path)) {
+namespace {
+
+using Shapes = std::map<std::string, Shape>;
+
+void print_note(const std::string &note) { std::fprintf(stderr, "saltern: %s\n", note.c_str()); }
+
+}  // namespace
+
+void check_is_input(const Graph &graph, const std::string &name, const char *option) {
+  if (std::find(graph.inputs.begin(), graph.inputs.end(), name) == graph.inputs.end())
+    fail(option, ": the model has no input '", name, "'");
+}
+
+LoadedModel::LoadedModel(const ModelOptions &o)
+    : shapes_(o.given_shapes()), is_onnx_(std::filesystem::path(o.path).extension() == ".onnx") {
   on_input([&] {
-    if (is_lowered_)
-      model_.graph = load_model(path);
-    else
-      model_ = load_onnx(path);
+    if (!is_onnx_) {
+      if (!o.shapes.empty()) fail("--shape is for ONNX files; ", o.path, " has fixed shapes");
+      if (!o.constants.empty()) fail("--constant is for ONNX files");
+      model_.graph = load_model(o.path);
+      return;
+    }
+    model_ = load_onnx(o.path);
+    for (const auto &[name, shape] : shapes_) check_is_input(model_.graph, name, "--shape");
+    for (const std::string &c : o.constants) fix_input(model_, c);
   });
 }
 
-Model LoadedModel::onnx() const { return is_lowered_ ? onnx_of(model_.graph) : model_; }
+Model LoadedModel::onnx() const { return is_onnx_ ? model_ : onnx_of(model_.graph); }
 
 HostValues LoadedModel::run(const HostValues &inputs) const {
-  if (!is_lowered_) {
-    std::map<std::string, Shape> shapes;
+  if (is_onnx_) {
+    Shapes shapes;
     for (const auto &[name, v] : inputs)
       if (v.is_tensor()) shapes[name] = v.tensor().shape();
     return on_input([&] {
@@ -37,16 +58,52 @@ HostValues LoadedModel::run(const HostValues &inputs) const {
   return outputs;
 }
 
-Graph LoadedModel::lowered(const std::map<std::string, Shape> &shapes) const {
+// Shapes that are known before allow more than those that are not.
+Graph LoadedModel::lowered_onnx(const Shapes &shapes, const LoweringLimits &limits) const {
+  Model model = model_;
+  for (const auto &[name, shape] : shapes) {
+    Graph::Value &v = model.graph.values.at(name);
+    if (v.constant.defined() || !v.can_be(shape)) continue;  // lower_model says so
+    v.shape = shape;
+    v.symbols.clear();
+    v.ranked = true;
+  }
+  return lower_model(optimized(std::move(model)), shapes, limits, print_note);
+}
+
+Graph LoadedModel::lowered(const Shapes &given, const LoweringLimits &limits) const {
   return on_input([&] {
-    const std::vector<std::string> &known = model_.graph.inputs;
-    for (const auto &[name, shape] : shapes) {
-      if (std::find(known.begin(), known.end(), name) == known.end()) fail("the model has no input '", name, "'");
-      if (is_lowered_ && shape != model_.graph.value(name).shape)
+    Shapes shapes = shapes_;
+    for (const auto &[name, shape] : given) shapes[name] = shape;
+    if (is_onnx_) return lowered_onnx(shapes, limits);
+    for (const auto &[name, shape] : shapes)
+      if (!model_.graph.value(name).can_be(shape))
         fail("the input '", name, "' is ", to_string(model_.graph.value(name).shape),
              " in a model of fixed shapes; given was ", to_string(shape));
+    return model_.graph;
+  });
+}
+
+Graph LoadedModel::lowered_for_batch(const std::string &batch, int64_t samples) const {
+  return on_input([&] {
+    if (!is_onnx_) fail("--dynamic is for ONNX files; the shapes of a saved net are fixed");
+    Shapes given = shapes_;
+    for (const std::string &name : inputs()) {
+      const Graph::Value &v = model_.graph.value(name);
+      Shape &shape = given.emplace(name, v.shape).first->second;
+      if (shape.empty()) fail("--dynamic ", batch, ": the input '", name, "' has no dimensions");
+      for (size_t d = 1; d < v.symbols.size(); ++d)
+        if (v.symbols[d] == batch)
+          fail("--dynamic ", batch, ": it is dimension ", d, " of '", name, "'; expected the first");
+      if (batch != "batch" && !v.symbols.empty() && v.symbols[0] != batch)
+        fail("--dynamic ", batch, ": the first dimension of '", name, "' is called '", v.symbols[0], "'");
+      if (v.ranked && v.shape[0] >= 0)
+        fail("--dynamic ", batch, ": the model fixes the first dimension of '", name, "' to ", v.shape[0]);
+      shape[0] = samples;
+      for (size_t d = 1; d < shape.size(); ++d)
+        if (shape[d] < 0) fail("the input '", name, "' leaves dimension ", d, " open: --shape ", name, "=... gives it");
     }
-    return is_lowered_ ? model_.graph : lowered_for(model_, shapes);
+    return lowered_onnx(given, {});
   });
 }
 

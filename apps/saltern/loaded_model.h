@@ -5,15 +5,19 @@
 #include <string>
 #include <vector>
 
+#include "apps/saltern/model_options.h"
+#include "runtime/onnx/lower_model.h"
 #include "runtime/onnx/run_model.h"
 
 namespace saltern {
 
 class LoadedModel {
  public:
-  // Throws BadInput, or Unsupported.
-  explicit LoadedModel(const std::string &path);
+  // Throw BadInput, or Unsupported, as do all functions here.
+  explicit LoadedModel(const std::string &path) : LoadedModel(ModelOptions{path, {}, {}}) {}
+  explicit LoadedModel(const ModelOptions &options);
 
+  bool is_onnx() const { return is_onnx_; }
   // What it takes and gives, and its nodes: ONNX operators, or Saltern's own operations.
   const Graph &graph() const { return model_.graph; }
   // The same as ONNX. Throws Unsupported where a saved net has an operation that ONNX has not.
@@ -23,13 +27,22 @@ class LoadedModel {
 
   // With library kernels, at once.
   HostValues run(const HostValues &inputs) const;
-  // Saltern's own operations, every shape fixed. `shapes` gives those of inputs that the model leaves open.
-  Graph lowered(const std::map<std::string, Shape> &shapes) const;
+
+  // Optimised and lowered to Saltern's own operations, for the shapes that the options give, and these.
+  Graph lowered(const std::map<std::string, Shape> &shapes = {}, const LoweringLimits &limits = {}) const;
+  // With so many samples in every input. `batch` is what the model calls the first dimension, or the word batch.
+  Graph lowered_for_batch(const std::string &batch, int64_t samples) const;
 
  private:
-  Model model_;      // of a saved net, only its graph
-  bool is_lowered_;  // a saved net
+  Graph lowered_onnx(const std::map<std::string, Shape> &shapes, const LoweringLimits &limits) const;
+
+  Model model_;  // of a saved net, only its graph
+  std::map<std::string, Shape> shapes_;
+  bool is_onnx_;
 };
+
+// Throws an Error that names the option where the graph has no such input.
+void check_is_input(const Graph &graph, const std::string &name, const char *option);
 
 // Throws Unsupported where one is not a tensor.
 std::map<std::string, Tensor> tensors_of(const HostValues &values);

@@ -1,12 +1,12 @@
 #pragma once
-// Options of commands that take a model with fixed shapes: an ONNX file, or a net that was traced and saved.
+// Options of commands that take a model and fix its shapes: what loaded_model.h loads.
 
 #include <CLI/CLI.hpp>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "runtime/onnx/model.h"
+#include "runtime/tensor.h"
 
 namespace saltern {
 
@@ -16,17 +16,8 @@ struct ModelOptions {
   std::vector<std::string> constants;  // NAME=1,2 or NAME=FILE.pb
 
   void add_to(CLI::App &app);
-  // Throw BadInput, or Unsupported.
+  // Throws BadInput.
   std::map<std::string, Shape> given_shapes() const;
-  Graph graph() const;
-  // With so many samples in every input. `batch` is what the model calls the first dimension, or the word batch.
-  Graph graph(const std::string &batch, int64_t samples) const;
 };
-
-// Optimised for these shapes of inputs, and lowered: shapes that are known before allow more than those that are not.
-Graph lowered_for(Model model, const std::map<std::string, Shape> &shapes);
-
-// By the file's name: whether it is ONNX.
-bool is_onnx(const std::string &path);
 
 }  // namespace saltern

@@ -8,7 +8,6 @@
 #include "apps/saltern/loaded_model.h"
 #include "apps/saltern/machine_options.h"
 #include "apps/saltern/model_data.h"
-#include "apps/saltern/model_options.h"
 #include "apps/saltern/random_inputs.h"
 #include "runtime/graph/executor.h"
 #include "runtime/onnx/plain.h"
@@ -109,13 +108,11 @@ HostValues values_of(const Tensors &tensors) { return {tensors.begin(), tensors.
 void compare_paths(const Options &o, const LoadedModel &model, const HostValues &given, const HostValues &expected,
                    Comparisons &comparisons) {
   const Tensors data = tensors_of(given);
-  std::map<std::string, Shape> shapes = o.model.given_shapes();
-  for (const auto &[name, shape] : shapes_of(data)) shapes[name] = shape;
-  const Graph graph = model.lowered(shapes), inside = o.layers ? with_all_outputs(graph) : graph;
+  const Graph graph = model.lowered(shapes_of(data)), inside = o.layers ? with_all_outputs(graph) : graph;
   const Tensors inputs = o.data.empty() ? random_inputs(graph) : data;
   const Tensors library = saltern::run(inside, inputs);
   // The graph was optimised: node by node, the model runs as its file says.
-  if (is_onnx(o.model.path))
+  if (model.is_onnx())
     comparisons.add("node by node, library", graph, graph.outputs, tensors_of(model.run(values_of(inputs))), library);
   if (o.plain) comparisons.add("plain, library", graph, inside.outputs, run_plain(inside, inputs), library);
   if (!o.no_compiled && o.layers)
@@ -147,7 +144,7 @@ void print(const Options &o, const Comparisons &comparisons) {
 
 int run(const Options &o) {
   o.threads.use();
-  const LoadedModel model(o.model.path);
+  const LoadedModel model(o.model);
   HostValues inputs, expected;
   if (!o.data.empty()) {
     inputs = read_inputs(model.graph(), model.inputs(), o.data);

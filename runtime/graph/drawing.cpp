@@ -27,21 +27,12 @@ const std::vector<Row> &rows() {
         "LpNormalization"}},
       {Kind::reduction,
        {"Reduce*", "*Pool", "Global*", "max_pool2d", "average_pool2d", "sum", "ArgMax", "ArgMin", "TopK", "CumSum"}},
-      {Kind::movement, {"Reshape",   "Transpose",    "Concat*",      "Slice",     "Split*",    "Gather*", "Scatter*",
-                        "Squeeze",   "Unsqueeze",    "Flatten",      "Expand",    "Tile",      "Pad",     "Resize",
-                        "Upsample",  "DepthToSpace", "SpaceToDepth", "Shape",     "Identity",  "Cast*",   "reshape",
-                        "transpose", "expand",       "identity",     "Sequence*", "Constant*", "Range",   "OneHot"}},
+      {Kind::movement,
+       {"Reshape",      "Transpose", "Concat*",  "Slice",  "Split*",  "Gather*",   "Scatter*", "Squeeze",
+        "Unsqueeze",    "Flatten",   "Expand",   "Tile",   "Pad",     "Resize",    "Upsample", "DepthToSpace",
+        "SpaceToDepth", "Shape",     "Identity", "Cast*",  "reshape", "transpose", "expand",   "identity",
+        "Sequence*",    "Constant*", "Range",    "OneHot", "concat",  "slice"}},
       {Kind::control, {"If", "Loop", "Scan"}},
-      {Kind::elementwise,
-       {"Relu",        "LeakyRelu",  "PRelu",   "Elu",     "Selu",       "Celu",    "Clip",       "Sigmoid",
-        "HardSigmoid", "HardSwish",  "Tanh",    "Gelu",    "Swish",      "Mish",    "Softplus",   "Softsign",
-        "Add",         "Sub",        "Mul",     "Div",     "Pow",        "Sqrt",    "Exp",        "Log",
-        "Erf",         "Neg",        "Abs",     "Floor",   "Ceil",       "Round",   "Reciprocal", "Min",
-        "Max",         "Sum",        "Mean",    "Where",   "Equal",      "Less*",   "Greater*",   "And",
-        "Or",          "Not",        "Xor",     "Mod",     "Sin",        "Cos",     "Sign",       "Dropout",
-        "relu",        "leaky_relu", "sigmoid", "tanh",    "gelu",       "silu",    "add",        "subtract",
-        "multiply",    "divide",     "power",   "maximum", "minimum",    "negate",  "absolute",   "exp",
-        "log",         "sqrt",       "square",  "erf",     "reciprocal", "dropout", "formula",    "*QuantizeLinear"}},
   };
   return table;
 }
@@ -53,11 +44,26 @@ bool fits(std::string_view pattern, std::string_view name) {
   return name.size() >= end.size() && name.substr(name.size() - end.size()) == end;
 }
 
-Kind kind_of(const std::string &operation) {
+bool fits(const Row &row, const std::string &operation) {
+  return std::any_of(row.operations.begin(), row.operations.end(),
+                     [&](std::string_view pattern) { return fits(pattern, operation); });
+}
+
+// Whether the result has the shape of an operand; one that is not known may be it.
+bool keeps_a_shape(const Graph &graph, const Graph::Node &n) {
+  const auto made = graph.values.find(n.outputs[0]);
+  return std::any_of(n.inputs.begin(), n.inputs.end(), [&](const std::string &i) {
+    const auto read = graph.values.find(i);
+    if (made == graph.values.end() || read == graph.values.end()) return !i.empty();
+    return made->second.ranked == read->second.ranked && made->second.shape == read->second.shape;
+  });
+}
+
+// What is in no row computes element by element, as most operators do, unless it makes something of another shape.
+Kind kind_of(const Graph &graph, const Graph::Node &n) {
   for (const Row &r : rows())
-    if (std::any_of(r.operations.begin(), r.operations.end(), [&](std::string_view p) { return fits(p, operation); }))
-      return r.kind;
-  return Kind::other;
+    if (fits(r, n.operation)) return r.kind;
+  return n.outputs.size() == 1 && n.domain.empty() && keeps_a_shape(graph, n) ? Kind::elementwise : Kind::other;
 }
 
 // 1 x 3 x 224 x 224; nothing where it is not known.
@@ -79,7 +85,7 @@ std::string type_text(const Graph &graph, const std::string &value) {
 }
 
 Drawing::Box box_of(const Graph &graph, const Graph::Node &n) {
-  Drawing::Box box = {n.operation, {}, {}, kind_of(n.operation)};
+  Drawing::Box box = {n.operation, {}, {}, kind_of(graph, n)};
   std::string constants, matrices;
   for (const std::string &i : n.inputs) {
     const auto v = graph.values.find(i);

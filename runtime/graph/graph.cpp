@@ -109,6 +109,14 @@ bool is_plain_name(const std::string &name) {
   });
 }
 
+bool Graph::Value::can_be(const Shape &other) const {
+  if (!ranked) return true;
+  if (shape.size() != other.size()) return false;
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (shape[d] >= 0 && shape[d] != other[d]) return false;
+  return true;
+}
+
 const Graph::Value &Graph::value(const std::string &name) const {
   auto it = values.find(name);
   if (it == values.end()) fail("the graph has no value '", name, "'");

@@ -36,6 +36,8 @@ struct Graph {
       static const std::string none;
       return d < symbols.size() && shape[d] < 0 ? symbols[d] : none;
     }
+    // Whether a tensor of this shape can be the value: extents that are open can be any.
+    bool can_be(const Shape &other) const;
   };
 
   struct Node {

@@ -19,8 +19,8 @@ using Operands = std::vector<Operand>;
 
 class ModelLowering : public GraphWalk<Operand>, Turns<Operand> {
  public:
-  ModelLowering(const Model &model, const LoweringLimits &limits)
-      : GraphWalk(model), limits_(limits), end_(std::chrono::steady_clock::now() + limits.time) {}
+  ModelLowering(const Model &model, const LoweringLimits &limits, const LoweringNote &note)
+      : GraphWalk(model), limits_(limits), note_(note), end_(std::chrono::steady_clock::now() + limits.time) {}
 
   Graph lower(const std::map<std::string, Shape> &shapes) {
     const Graph &g = model().graph;
@@ -41,9 +41,8 @@ class ModelLowering : public GraphWalk<Operand>, Turns<Operand> {
     if (v.type == Type::text) unsupported("the input '", name, "' is of texts");
     Shape shape = v.shape;
     if (const auto given = shapes.find(name); given != shapes.end()) {
-      bool fits = !v.ranked || given->second.size() == shape.size();
-      for (size_t d = 0; fits && v.ranked && d < shape.size(); ++d) fits = shape[d] < 0 || shape[d] == given->second[d];
-      if (!fits) fail("the input '", name, "' is ", to_string(v.shape), "; given was ", to_string(given->second));
+      if (!v.can_be(given->second))
+        fail("the input '", name, "' is ", to_string(v.shape), "; given was ", to_string(given->second));
       shape = given->second;
     } else if (!v.ranked) {
       fail("the shape of the input '", name, "' is open; give one");
@@ -121,11 +120,21 @@ class ModelLowering : public GraphWalk<Operand>, Turns<Operand> {
   }
 
   Operands control_flow(const Graph::Node &n, int64_t opset, const Operands &inputs, const Names &here) override {
-    if (n.operation == "If" && !inputs.at(0).value.defined())
-      return either(Lowering(n, 0, {}, graph_), inputs[0], [&](bool then) {
-        return walk(n.attributes.graph(then ? "then_branch" : "else_branch"), {}, &here);
-      });
+    if (n.operation == "If" && !inputs.at(0).value.defined()) return undecided(n, inputs[0], here);
     return ControlFlow<Operand>(*this, *this, n, here).results(opset, inputs);
+  }
+
+  // Data decides it: both branches are lowered, or the one that can be.
+  Operands undecided(const Graph::Node &n, const Operand &condition, const Names &here) {
+    const auto name = [](bool then) { return then ? "then_branch" : "else_branch"; };
+    return either(
+        Lowering(n, 0, {}, graph_), condition,
+        [&](bool then) { return walk(n.attributes.graph(name(then)), {}, &here); },
+        [&](bool then, const std::string &why) {
+          if (note_)
+            note_(describe(n) + ": results are NaN where data takes its " + name(then) +
+                  ", which cannot be lowered: " + why);
+        });
   }
 
   // ---- What loops ask.
@@ -191,6 +200,7 @@ class ModelLowering : public GraphWalk<Operand>, Turns<Operand> {
 
   Operands results_;  // of the model, by the names that they have now
   LoweringLimits limits_;
+  const LoweringNote &note_;
   std::chrono::steady_clock::time_point end_;
   size_t nodes_ = 0;
   Graph graph_;
@@ -203,11 +213,12 @@ LoweringLimits quick_limits(const Model &model) {
   return {(size_t{1} << 14) + 4 * model.graph.nodes.size(), int64_t{64} << 10, size_t{64} << 20, 1e8, 3s};
 }
 
-Graph lower_model(const Model &model, const std::map<std::string, Shape> &shapes, const LoweringLimits &limits) {
+Graph lower_model(const Model &model, const std::map<std::string, Shape> &shapes, const LoweringLimits &limits,
+                  const LoweringNote &note) {
   check_operators(model);
   const AllocationBudget bytes(limits.allocated_bytes);
   const StepBudget steps(limits.steps);
-  return ModelLowering(model, limits).lower(shapes);
+  return ModelLowering(model, limits, note).lower(shapes);
 }
 
 void expect_room(const Model &model, const std::map<std::string, Shape> &shapes) {

@@ -6,6 +6,7 @@
 // a shape or a condition depends on data, an Unsupported says which node and why.
 
 #include <chrono>
+#include <functional>
 #include <limits>
 #include <map>
 #include <string>
@@ -26,10 +27,13 @@ struct LoweringLimits {
 // For what is asked on the way, of any file: `saltern info`, and the sizes of results before they are computed.
 LoweringLimits quick_limits(const Model &model);
 
+// Something that whoever uses the result should know.
+using LoweringNote = std::function<void(const std::string &)>;
+
 // `shapes` gives the inputs whose shape the model leaves open; an extent that is left open and not given here is an
 // error that names it.
 Graph lower_model(const Model &model, const std::map<std::string, Shape> &shapes = {},
-                  const LoweringLimits &limits = {});
+                  const LoweringLimits &limits = {}, const LoweringNote &note = nullptr);
 
 // Throws OutOfMemory, naming the node, where a result would be larger than the memory there is. Says nothing of models
 // whose shapes depend on data: what they make is refused when it is allocated.

@@ -135,9 +135,7 @@ std::vector<std::string> required_inputs(const Model &model) {
 void check_input(const std::string &name, const Graph::Value &v, const HostValue &value) {
   if (v.container != Graph::Container::tensor || !v.ranked) return;
   const Tensor &t = value.tensor();
-  bool fits = t.type() == v.type && t.shape().size() == v.shape.size();
-  for (size_t d = 0; fits && d < v.shape.size(); ++d) fits = v.shape[d] < 0 || v.shape[d] == t.shape()[d];
-  if (!fits)
+  if (t.type() != v.type || !v.can_be(t.shape()))
     fail("the input '", name, "' is ", facts(t.type()).name, " ", to_string(t.shape()), "; the model expects ",
          facts(v.type).name, " ", to_string(v.shape));
 }

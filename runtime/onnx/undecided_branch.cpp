@@ -34,19 +34,23 @@ bool all_real(const Operands &values) {
 
 }  // namespace
 
-Operands either(Lowering n, const Operand &condition, const std::function<Operands(bool then)> &branch) {
+Operands either(Lowering n, const Operand &condition, const std::function<Operands(bool then)> &branch,
+                const std::function<void(bool then, const std::string &why)> &left_out) {
   const Operand decides = n.reshaped(condition, {});
   Operands of[2];
   std::exception_ptr refused[2];
+  std::string why[2];
   for (const bool then : {false, true}) try {
       of[then] = branch(then);
-    } catch (const Error &) {
+    } catch (const Error &e) {
       refused[then] = std::current_exception();
+      why[then] = e.what();
     }
   Operands results;
   for (const bool then : {false, true}) {
     if (!refused[!then]) continue;
     if (refused[then] || !all_real(of[then])) std::rethrow_exception(refused[!then]);
+    left_out(!then, why[!then]);
     for (const Operand &v : of[then]) results.push_back(only_where(n, decides, then, v));
     return results;
   }

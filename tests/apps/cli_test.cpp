@@ -52,7 +52,6 @@ TEST(CommandLine, BadUsageIsTwoAndNamesTheCulprit) {
                         Case{"compile m -o d --name 1st", "'1st'"},
                         Case{"compile m -o d --embed-weights --weights-file", "--weights-file"},
                         Case{"compile m -o d --chunk 1", "--chunk"},
-                        Case{"compile m -o d --dynamic batch", "--dynamic"},
                         Case{"compile m -o d --constant a=1", "--constant"},
                         Case{"targets --nonsense", "--nonsense"}}) {
     const Said said = saltern(c.arguments);

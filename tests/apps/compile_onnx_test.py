@@ -77,6 +77,25 @@ class Compile(unittest.TestCase):
         x = numpy.arange(24, dtype=numpy.float32).reshape(2, 3, 4)
         numpy.save(self.path / "x.npy", x)
         numpy.testing.assert_array_equal(self.run_program(self.path / "x.npy"), x.sum(axis=1))
+        for command in ["verify", "info"]:
+            said = subprocess.run([SALTERN, command, self.model, "--constant", "axes=1"], capture_output=True, text=True)
+            self.assertEqual(said.returncode, 0, said.stderr)
+            self.assertNotIn("not_lowered", said.stdout)
+
+    def test_a_branch_that_does_not_fit_is_told_of(self):
+        x, y = [helper.make_tensor_value_info(n, FLOAT, [3]) for n in "xy"]
+        branches = [helper.make_graph([helper.make_node("Add", ["x", w], ["y"])], w, [], [y],
+                                      [numpy_helper.from_array(numpy.ones(extent, numpy.float32), w)])
+                    for w, extent in [("good", 3), ("bad", 4)]]
+        write_model(self.model, [helper.make_node("If", ["c"], ["y"], then_branch=branches[0], else_branch=branches[1])],
+                    [x, helper.make_tensor_value_info("c", TensorProto.BOOL, [])], [y])
+        made = self.compile()
+        self.assertEqual(made.returncode, 0, made.stderr)
+        self.assertIn("NaN where data takes its else_branch", made.stderr)
+        numpy.save(self.path / "x.npy", numpy.arange(3, dtype=numpy.float32))
+        for taken, expected in [(True, [1, 2, 3]), (False, [numpy.nan] * 3)]:
+            numpy.save(self.path / "c.npy", numpy.array(taken))
+            numpy.testing.assert_array_equal(self.run_program(self.path / "x.npy", self.path / "c.npy"), expected)
 
 
 unittest.main()

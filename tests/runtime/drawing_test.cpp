@@ -9,6 +9,7 @@
 #include <random>
 
 #include "runtime/graph/layered_layout.h"
+#include "runtime/graph/text.h"
 #include "tests/errors.h"
 
 namespace saltern {
@@ -118,6 +119,21 @@ TEST(Drawing, NamesThatHoldAnythingAreEscaped) {
   EXPECT_EQ(svg.find('\x01'), std::string::npos);
   EXPECT_TRUE(contains(dot, "picture <&> \\\"x\\\""));
   EXPECT_TRUE(contains(dot, "n0 -> n1"));
+}
+
+TEST(Drawing, KindsComeFromNamesAndShapes) {
+  const Graph g = parse_imported_graph(
+      "saltern graph 1\ninput x f32 [2, 3]\nnode Sin(x) -> s f32 [2, 3]\nnode Shape(s) -> n i64 [2]\n"
+      "node NonZero(s) -> z i64 [2, ?]\nnode MatMul(s, x) -> m f32 [2, 3]\noutput n\noutput z\noutput m\n",
+      {}, "text");
+  const Drawing d = drawing_of(g);
+  using Kind = Drawing::Kind;
+  const std::map<std::string, Kind> wanted = {
+      {"Sin", Kind::elementwise}, {"Shape", Kind::movement}, {"NonZero", Kind::other}, {"MatMul", Kind::product}};
+  std::map<std::string, Kind> got;
+  for (const Drawing::Box &b : d.boxes)
+    if (b.kind != Kind::edge) got[b.title] = b.kind;
+  EXPECT_EQ(got, wanted);
 }
 
 }  // namespace

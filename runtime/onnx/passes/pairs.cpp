@@ -1,5 +1,6 @@
 #include "runtime/onnx/infer_shapes.h"
 #include "runtime/onnx/optimize.h"
+#include "runtime/onnx/passes/order.h"
 #include "runtime/onnx/passes/sweep.h"
 
 namespace saltern {
@@ -73,12 +74,8 @@ class Merging {
 
   void of_transpose(Graph::Node &n, const Graph::Node &before) {
     if (!n.attributes.has("perm") || !before.attributes.has("perm")) return;
-    const std::vector<int64_t> &first = before.attributes.integers("perm"), &then = n.attributes.integers("perm");
-    std::vector<int64_t> both;
-    for (const int64_t d : then) {
-      if (d < 0 || d >= static_cast<int64_t>(first.size())) return;
-      both.push_back(first[static_cast<size_t>(d)]);
-    }
+    const Order both = merged(before.attributes.integers("perm"), n.attributes.integers("perm"));
+    if (both.empty()) return;
     n.attributes.set("perm", both);
     n.inputs[0] = before.inputs[0];
   }

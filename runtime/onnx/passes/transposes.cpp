@@ -1,24 +1,10 @@
-#include <algorithm>
-
 #include "runtime/onnx/optimize.h"
+#include "runtime/onnx/passes/order.h"
 #include "runtime/onnx/passes/sweep.h"
 
 namespace saltern {
 
 namespace {
-
-using Order = std::vector<int64_t>;  // of a Transpose: dimension d of the result is dimension order[d] of x
-
-bool is_order(const Order &order) {
-  std::vector<bool> seen(order.size(), false);
-  for (const int64_t d : order) {
-    if (d < 0 || d >= static_cast<int64_t>(order.size()) || seen[static_cast<size_t>(d)]) return false;
-    seen[static_cast<size_t>(d)] = true;
-  }
-  return true;
-}
-
-bool moves_nothing(const Order &order) { return std::is_sorted(order.begin(), order.end()); }
 
 // A tensor that is transposed already, so that a Transpose by `order` gives the one that is given.
 Tensor before_transpose(const Tensor &t, const Order &order) {
@@ -154,12 +140,8 @@ class Pushing {
   // A Transpose of a Transpose is one, or none.
   void transpose(Graph::Node n) {
     const Graph::Node *before = transpose_of(n.inputs[0]);
-    const Order &then = n.attributes.integers("perm");
-    if (!before || !is_order(then) || before->attributes.integers("perm").size() != then.size())
-      return sweep_.keep(std::move(n));
-    const Order &first = before->attributes.integers("perm");
-    Order both;
-    for (const int64_t d : then) both.push_back(first[static_cast<size_t>(d)]);
+    const Order both = before ? merged(before->attributes.integers("perm"), n.attributes.integers("perm")) : Order();
+    if (both.empty()) return sweep_.keep(std::move(n));
     n.inputs[0] = before->inputs[0];
     if (moves_nothing(both) && !sweep_.is_fixed(n.outputs[0])) return sweep_.rename(n.outputs[0], n.inputs[0]);
     n.attributes.set("perm", both);
