@@ -53,7 +53,7 @@ models: configure
 # The run world's tests under the address and undefined-behaviour sanitizers.
 sanitize: setup
 	@test -f build/sanitize/build.ninja || $(cmake) --preset sanitize
-	$(cmake) --build --preset sanitize
+	$(cmake) --build --preset sanitize --target runtime_tests
 	$(ctest) --preset sanitize -R '^runtime/'
 
 # Bytes into everything that reads files, under the same sanitizers, until each reader has had RUNS inputs.
