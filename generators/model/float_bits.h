@@ -6,6 +6,15 @@
 
 namespace saltern::generators {
 
+// An operation of Halide's that takes NaN and infinity for possible. With any other, an address that comes from what is
+// compared lets LLVM conclude that nothing was NaN.
+inline Halide::Expr strict(Halide::Internal::Call::IntrinsicOp operation, const Halide::Expr &a,
+                           const Halide::Expr &b) {
+  using Halide::Internal::Call;
+  const bool compares = operation == Call::strict_lt || operation == Call::strict_eq;
+  return Call::make(compares ? Halide::Bool(a.type().lanes()) : a.type(), operation, {a, b}, Call::PureIntrinsic);
+}
+
 // The magnitude's bits, and those of infinity: what is above is no number.
 struct Magnitude {
   Halide::Expr bits, infinity;

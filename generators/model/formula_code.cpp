@@ -182,13 +182,38 @@ Expr cast_code(Type from, Type to, const Expr &a) {
          Halide::cast(narrow, spare);
 }
 
+// As the standard has it, where operands may be NaN or infinite; undefined where there is no such form.
+Expr strict_call(Function f, const Expr &a, const Expr &b) {
+  using Halide::Internal::Call;
+  // Halide's strict_le is "not greater", which a NaN is.
+  if (f == Function::less_equal) return strict(Call::strict_lt, a, b) || strict(Call::strict_eq, a, b);
+  static const std::map<Function, Call::IntrinsicOp> operations = {
+      {Function::add, Call::strict_add},      {Function::subtract, Call::strict_sub},
+      {Function::multiply, Call::strict_mul}, {Function::divide, Call::strict_div},
+      {Function::less, Call::strict_lt},      {Function::equal, Call::strict_eq}};
+  const auto it = operations.find(f);
+  return it == operations.end() ? Expr() : strict(it->second, a, b);
+}
+
+// Whether a formula asks for what LLVM may otherwise take for impossible: NaN and infinity.
+bool minds_what_is_no_number(const Expression &element) {
+  bool minds = false;
+  formula::for_each_node(element, [&](const Expression::Node &n) {
+    if (facts(n.type).is_small_real()) minds = true;
+    if (n.kind != Kind::call || !is_real(n.arguments[0].type())) return;
+    minds |= n.function == Function::is_nan || n.function == Function::is_infinite || n.function == Function::less ||
+             n.function == Function::less_equal || n.function == Function::equal;
+  });
+  return minds;
+}
+
 // ---- The walk.
 
 class Writer {
  public:
-  Writer(const std::vector<int64_t> &extents, const std::vector<std::vector<int64_t>> &operand_shapes,
-         const ReadOperand &read)
-      : extents_(extents), operand_shapes_(operand_shapes), read_(read) {}
+  Writer(const Expression &element, const std::vector<int64_t> &extents,
+         const std::vector<std::vector<int64_t>> &operand_shapes, const ReadOperand &read)
+      : strict_(minds_what_is_no_number(element)), extents_(extents), operand_shapes_(operand_shapes), read_(read) {}
 
   struct Scope {
     std::vector<Expr> axes;
@@ -220,8 +245,10 @@ class Writer {
       case Kind::call: {
         const Type type = n.arguments[0].type();
         const Expr a = value(n.arguments[0], scope);
-        return n.arguments.size() == 1 ? call_code(n.function, type, a)
-                                       : call_code(n.function, type, a, value(n.arguments[1], scope));
+        if (n.arguments.size() == 1) return call_code(n.function, type, a);
+        const Expr b = value(n.arguments[1], scope);
+        const Expr exact = strict_ && is_real(type) ? strict_call(n.function, a, b) : Expr();
+        return exact.defined() ? exact : call_code(n.function, type, a, b);
       }
       case Kind::select:
         return Halide::select(value(n.arguments[0], scope), value(n.arguments[1], scope), value(n.arguments[2], scope));
@@ -401,6 +428,7 @@ class Writer {
     return Halide::cast<int64_t>(f(called_with)[1]);
   }
 
+  const bool strict_;
   const std::vector<int64_t> &extents_;
   const std::vector<std::vector<int64_t>> &operand_shapes_;
   const ReadOperand &read_;
@@ -410,7 +438,7 @@ class Writer {
 
 FormulaCode formula_code(const Expression &element, const std::vector<Expr> &axes, const std::vector<int64_t> &extents,
                          const std::vector<std::vector<int64_t>> &operand_shapes, const ReadOperand &read) {
-  Writer writer(extents, operand_shapes, read);
+  Writer writer(element, extents, operand_shapes, read);
   Writer::Scope scope;
   scope.axes = axes;
   const Expr value = writer.value(element, scope);

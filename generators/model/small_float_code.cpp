@@ -10,6 +10,7 @@ namespace saltern::generators {
 using Halide::cast;
 using Halide::Expr;
 using Halide::select;
+using Halide::Internal::Call;
 
 // All values of a type stand in a table: 256 at most.
 Expr f32_of_small_code(Type type, const Expr &code) {
@@ -42,7 +43,7 @@ Expr small_code_of_f32(Type type, const Expr &value, bool saturate) {
   Expr code = 0;
   for (int step = 64; step > 0; step /= 2) {
     const Expr next = code + step, at = halfway(Halide::clamp(next - 1, 0, largest - 1));
-    const Expr passed = size > at || (size == at && (next % 2) == 0);
+    const Expr passed = strict(Call::strict_lt, at, size) || (strict(Call::strict_eq, size, at) && (next % 2) == 0);
     code = select(next <= largest && passed, next, code);
   }
   if (!saturate && type == Type::f8e5m2) code = select(is_infinity(value), 0x7C, code);

@@ -28,7 +28,7 @@ Operand only_where(Lowering &n, const Operand &condition, bool wanted, const Ope
 
 bool all_real(const Operands &values) {
   for (const Operand &v : values)
-    if (!is_real(v.type)) return false;
+    if (!v.present() || !is_real(v.type)) return false;
   return true;
 }
 

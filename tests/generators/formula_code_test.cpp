@@ -200,6 +200,15 @@ TEST(FormulaCode, NotANumberIsSeenInEveryFloat) {
     const double values[] = {0, -1, 65504, NAN, INFINITY, -INFINITY, 1e-7, -NAN};
     for (int64_t i = 0; i < 16; ++i) set_element(type, x.raw(), i, values[i % 8]);
     expect_equal(call(Function::is_nan, load(0, type, {axis(0)})), {x}, {16}, 0);
+    // Compared with anything, it is neither less nor equal, also where a choice could be turned round.
+    for (const Function f : {Function::less, Function::less_equal, Function::equal})
+      for (const double other : {1.0, static_cast<double>(NAN)}) {
+        const Expression e = load(0, type, {axis(0)}), o = formula::constant(type, other);
+        expect_equal(select(call(f, e, o), constant_integer(Type::i64, 1), constant_integer(Type::i64, 2)), {x}, {16},
+                     0);
+        expect_equal(select(call(f, o, e), constant_integer(Type::i64, 1), constant_integer(Type::i64, 2)), {x}, {16},
+                     0);
+      }
   }
 }
 
