@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "runtime/tensor.h"
 
@@ -14,8 +15,11 @@ struct NpzOptions {
 
 // By name, without the ending .npy. Errors name the file, the array and the fault.
 std::map<std::string, Tensor> read_npz(const std::string &path, const NpzOptions &options = {});
+// The same from memory; errors call it `name`.
+std::map<std::string, Tensor> decode_npz(const std::vector<uint8_t> &bytes, const std::string &name,
+                                         const NpzOptions &options = {});
 
-// Atomically; deflated as numpy.savez_compressed does it, or stored as numpy.savez.
+// Atomically; deflated as numpy.savez_compressed does it, or stored as numpy.savez. The same arrays give the same bytes.
 void write_npz(const std::string &path, const std::map<std::string, Tensor> &tensors, bool compressed = false);
 
 }  // namespace saltern

@@ -2,7 +2,7 @@
 
   seeds.py OUT        OUT/X/* are seeds of fuzz_X, OUT/X.dict is its dictionary
 """
-import gzip, json, pathlib, struct, sys, zlib
+import gzip, io, json, pathlib, struct, sys, zipfile, zlib
 
 import onnx
 from onnx import defs
@@ -47,6 +47,14 @@ def npy(shape, kind):
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + bytes(8)
 
 
+def npz(method):
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", method) as z:
+        for name, kind in [("x", "<f4"), ("y", "|u1")]:
+            z.writestr(f"{name}.npy", npy("(2,)" if kind == "<f4" else "(8,)", kind))
+    return archive.getvalue()
+
+
 def onnx_models(most_bytes=1500):
     data = pathlib.Path(onnx.__file__).parent / "backend/test/data"
     return [m.read_bytes() for m in sorted(data.rglob("model.onnx")) if m.stat().st_size <= most_bytes]
@@ -71,6 +79,8 @@ SEEDS = {
              lambda: ["input ", "constant ", "node ", "output ", "formula ", "->", "f32", "i64", "load(", "axis ", "reduce"]),
     "npy": (lambda: [npy("(2,)", "<f4"), npy("(1, 8)", "|u1"), npy("()", ">i8")],
             lambda: ["descr", "fortran_order", "shape", "True", "False", "<f4", "<f8", "|b1", "|O"]),
+    "npz": (lambda: [npz(zipfile.ZIP_STORED), npz(zipfile.ZIP_DEFLATED)],
+            lambda: ["PK\\x01\\x02", "PK\\x03\\x04", "PK\\x05\\x06", "PK\\x06\\x06", "PK\\x06\\x07", ".npy"]),
 }
 
 

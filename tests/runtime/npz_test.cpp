@@ -7,7 +7,6 @@
 #include <zlib.h>
 
 #include "runtime/data/npy.h"
-#include "runtime/data/zip.h"
 #include "tests/scratch_folder.h"
 
 namespace saltern {
@@ -102,8 +101,7 @@ TEST_F(Npz, WhatIsWrittenComesBackStoredAndDeflated) {
       EXPECT_EQ(back.at(name).reals(), t.reals()) << name;
     }
   }
-  write_npz(folder.file("empty.npz"), {});
-  EXPECT_TRUE(read_npz(folder.file("empty.npz")).empty());
+  expect_error([&] { write_npz(folder.file("empty.npz"), {}); }, {"empty.npz", "no arrays"});
 }
 
 TEST_F(Npz, PlainEntriesWithAndWithoutACommentAreRead) {
@@ -138,7 +136,7 @@ TEST_F(Npz, AnEntryHasTheSizeThatTheDirectorySays) {
   const std::string array = array_of(Tensor::of<uint8_t>({3}, {1, 2, 3}));
   EXPECT_TRUE(contains(error(Archive{"a.npy", array, 0, 0, 1, array.size() + 1}.bytes()), "cannot hold them"));
   EXPECT_TRUE(contains(error(Archive{"a.npy", array, 8, 0, 1, 0xfffffff0}.bytes()), "cannot hold them"));
-  EXPECT_TRUE(contains(error(Archive{"a.npy", array, 8, 0, 1, 1000}.bytes()), "does not unpack to the 1000 bytes"));
+  EXPECT_TRUE(contains(error(Archive{"a.npy", array, 8, 0, 1, 1000}.bytes()), "'a.npy' is damaged"));
   // Good data, but of another size than claimed.
   for (uint64_t claimed : {130, 132}) {
     const size_t at = by_numpy.find("PK\x01\x02") + 24;
