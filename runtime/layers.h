@@ -7,6 +7,7 @@
 #include "runtime/layers/dropout.h"
 #include "runtime/layers/flatten.h"
 #include "runtime/layers/formula.h"
+#include "runtime/layers/layer_norm.h"
 #include "runtime/layers/linear.h"
 #include "runtime/layers/losses.h"
 #include "runtime/layers/matmul.h"

@@ -1,3 +1,5 @@
+#include <sstream>
+
 #include "generators/model/emitters.h"
 #include "generators/model/epilogue.h"
 #include "generators/model/geometry.h"
@@ -47,6 +49,21 @@ void over_innermost(const Graph &graph, const Graph::Node &node, Call &call, Arg
   const int count = static_cast<int>(x[along]);
   const std::vector<int> rows = {count, static_cast<int>(elements(x) / count)};
   add_buffer(graph, node.inputs[0], rows, call, all);
+  all.push_back(argument(graph, node.outputs[0], rows));
+}
+
+// Over all dimensions from the axis on; the parameters have their shape.
+void over_rows(const Graph &graph, const Graph::Node &node, Call &call, Arguments &all) {
+  const Graph::Value &x = graph.value(node.inputs.at(0));
+  const auto rank = static_cast<int64_t>(x.shape.size());
+  const int64_t axis = node.attributes.integer("axis"), from = axis < 0 ? axis + rank : axis;
+  if (from < 0 || from >= rank || is_channels_last(x) || is_channels_last(graph.value(node.outputs[0])))
+    fail("the axis ", axis, " of ", saltern::to_string(x.shape), "; compiled models take the innermost in memory only");
+  const int count = static_cast<int>(elements({x.shape.begin() + from, x.shape.end()}));
+  const std::vector<int> rows = {count, static_cast<int>(elements(x.shape) / count)};
+  add_buffer(graph, node.inputs[0], rows, call, all);
+  for (size_t i = 1; i < node.inputs.size(); ++i) add_buffer(graph, node.inputs[i], {count}, call, all);
+  call.emplace_back(node.attributes.real("epsilon"));
   all.push_back(argument(graph, node.outputs[0], rows));
 }
 
@@ -125,8 +142,10 @@ const std::vector<Row> &rows() {
       {"conv2d", conv2d},
       {"dense", dense, true},
       {"depthwise2d", depthwise2d, true},
+      {"layer_norm", over_rows},
       {"log_softmax", over_innermost},
       {"matmul", matmul, true},
+      {"rms_norm", over_rows},
       {"softmax", over_innermost},
   };
   return table;
@@ -166,13 +185,14 @@ std::string kernel_of(const Graph &graph, const Graph::Node &node) {
 }
 
 std::string text(const Call &call) {
-  std::string all;
+  std::ostringstream all;
+  all << std::hexfloat;  // every digit: an epsilon may be small
   for (const CallArgument &a : call) {
-    all += " ";
-    for (int e : a.extents) all += std::to_string(e) + ",";
-    if (a.extents.empty()) all += std::to_string(a.value);
+    all << " ";
+    for (int e : a.extents) all << e << ",";
+    if (a.extents.empty()) all << a.value;
   }
-  return all;
+  return all.str();
 }
 
 }  // namespace

@@ -132,9 +132,11 @@ Proof::Rule Proof::rule(const Node &n) const {
       {"conv2d", &Proof::first_input_by_rows},
       {"conv2d_gradient_x", &Proof::first_input_by_rows},
       {"dense", &Proof::first_input_by_rows},
+      {"layer_norm", &Proof::along_axis},
       {"log_softmax", &Proof::along_axis},
       {"matmul", &Proof::matmul},
       {"max_pool2d", &Proof::first_input_by_rows},
+      {"rms_norm", &Proof::along_axis},
       {"softmax", &Proof::along_axis},
       {"transpose", &Proof::transpose},
   };

@@ -21,10 +21,10 @@ const std::vector<Row> &rows() {
   static const std::vector<Row> table = {
       {Kind::product,
        {"Conv*", "conv2d*", "Gemm", "MatMul*", "QLinearConv", "QLinearMatMul", "dense", "matmul", "Einsum",
-        "*Attention", "LSTM", "GRU", "RNN", "DeformConv"}},
+        "*Attention", "attention", "LSTM", "GRU", "RNN", "DeformConv"}},
       {Kind::normalization,
-       {"*Normalization", "batch_norm", "LRN", "Softmax", "LogSoftmax", "Hardmax", "softmax", "log_softmax",
-        "LpNormalization"}},
+       {"*Normalization", "batch_norm", "layer_norm", "rms_norm", "LRN", "Softmax", "LogSoftmax", "Hardmax", "softmax",
+        "log_softmax", "LpNormalization"}},
       {Kind::reduction,
        {"Reduce*", "*Pool", "Global*", "max_pool2d", "average_pool2d", "sum", "ArgMax", "ArgMin", "TopK", "CumSum"}},
       {Kind::movement,

@@ -104,6 +104,30 @@ void batch_norm(NetExport &e, const Graph::Node &n) {
         n.outputs, {{"epsilon", n.attributes.real("epsilon")}});
 }
 
+void layer_norm(NetExport &e, const Graph::Node &n) {
+  e.add("LayerNormalization", n.inputs, n.outputs,
+        {{"axis", n.attributes.integer("axis")}, {"epsilon", n.attributes.real("epsilon")}});
+}
+
+// RMSNormalization is newer than the opset that is written.
+void rms_norm(NetExport &e, const Graph::Node &n) {
+  const std::string &x = n.inputs.at(0), &y = n.outputs.at(0);
+  const auto rank = static_cast<int64_t>(e.value(x).shape.size());
+  const int64_t axis = n.attributes.integer("axis"), first = axis < 0 ? axis + rank : axis;
+  std::vector<int64_t> axes;
+  for (int64_t d = first; d < rank; ++d) axes.push_back(d);
+  const std::string over = e.constant(y + ".axes", Tensor::of<int64_t>({rank - first}, axes));
+  const std::string epsilon = e.constant(y + ".epsilon", Tensor::full({}, n.attributes.real("epsilon")));
+  const auto step = [&](const char *op, const std::vector<std::string> &from) {
+    const std::string to = e.temporary(y + ".norm");
+    e.add(op, from, {to});
+    return to;
+  };
+  const std::string mean = step("ReduceMean", {step("Mul", {x, x}), over});
+  const std::string root = step("Sqrt", {step("Add", {mean, epsilon})});
+  e.add("Mul", {step("Div", {x, root}), n.inputs.at(1)}, {y});
+}
+
 void along_axis(NetExport &e, const Graph::Node &n) {
   e.add(n.operation == "softmax" ? "Softmax" : "LogSoftmax", n.inputs, n.outputs,
         {{"axis", n.attributes.integer("axis", -1)}});
@@ -180,6 +204,7 @@ const std::map<std::string, Write> &writers() {
       {"expand", expand},
       {"gelu", named("Gelu")},
       {"identity", named("Identity")},
+      {"layer_norm", layer_norm},
       {"leaky_relu", leaky_relu},
       {"log", named("Log")},
       {"log_softmax", along_axis},
@@ -193,6 +218,7 @@ const std::map<std::string, Write> &writers() {
       {"reciprocal", named("Reciprocal")},
       {"relu", named("Relu")},
       {"reshape", reshape},
+      {"rms_norm", rms_norm},
       {"slice", slice},
       {"sigmoid", named("Sigmoid")},
       {"silu", silu},

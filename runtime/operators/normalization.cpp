@@ -198,11 +198,29 @@ void group_normalization(Lowering &n) {
 
 // ---- Over the last dimensions.
 
+// Whether the library's kernels take it: all f32, rows of some elements, and parameters for each of these.
+bool has_row_kernel(const Operand &x, int axis, const std::vector<Operand> &parameters, Type type) {
+  const Shape row(x.shape.begin() + axis, x.shape.end());
+  return x.type == Type::f32 && type == Type::f32 && elements(x.shape) > 0 &&
+         std::all_of(parameters.begin(), parameters.end(),
+                     [&](const Operand &p) { return p.type == Type::f32 && p.shape == row; });
+}
+
+Attributes row_norm_attributes(const Lowering &n, int axis) {
+  return {{"axis", int64_t{axis}}, {"epsilon", epsilon(n)}};
+}
+
 void layer_normalization(Lowering &n) {
   const Operand &x = n.input(0), &scale = n.input(1);
   const Operand shift = n.has(2) ? n.input(2) : Operand();
-  const Marked last = from(x.rank(), n.axis(n.attributes().integer("axis", -1), x.rank()));
+  const int axis = n.axis(n.attributes().integer("axis", -1), x.rank());
+  const Marked last = from(x.rank(), axis);
   const Type stash = stash_type(n), type = working_type(stash);
+  if (!n.wants(1) && !n.wants(2) &&
+      has_row_kernel(x, axis, n.has(2) ? std::vector{scale, shift} : std::vector{scale}, type)) {
+    const Operand none = n.has(2) ? shift : n.constant(Tensor::zeros(scale.shape));
+    return n.give(0, n.operation("layer_norm", {x, scale, none}, row_norm_attributes(n, axis), x.shape));
+  }
   const Moments m = moments(n, x, last, type);
   n.give(0, normalized(n, x, m, scale, shift, type));
   if (n.wants(1)) n.give(1, n.casted(m.mean, stash));
@@ -214,8 +232,11 @@ void layer_normalization(Lowering &n) {
 
 void rms_normalization(Lowering &n) {
   const Operand &x = n.input(0), &scale = n.input(1);
-  const Marked last = from(x.rank(), n.axis(n.attributes().integer("axis", -1), x.rank()));
+  const int axis = n.axis(n.attributes().integer("axis", -1), x.rank());
+  const Marked last = from(x.rank(), axis);
   const Type type = working_type(stash_type(n));
+  if (has_row_kernel(x, axis, {scale}, type))
+    return n.give(0, n.operation("rms_norm", {x, scale}, row_norm_attributes(n, axis), x.shape));
   const Operand square = mean_of(n, {x}, last, type, [&](const Reads &r, const Axes &at) {
     const Expression v = cast(type, r[0](at));
     return v * v;

@@ -49,6 +49,10 @@ BatchNorm2d in_evaluation(int64_t channels) {
 }
 LAYER_TEST(BatchNorm2dInEvaluation, in_evaluation(3), {2, 3, 3, 2})
 
+LAYER_TEST(LayerNorm, LayerNorm({5}), {2, 3, 5})
+LAYER_TEST(LayerNormOfWholeImages, LayerNorm({3, 2, 2}), {2, 3, 2, 2})
+LAYER_TEST(RMSNorm, RMSNorm({7}), {3, 7})
+
 LAYER_TEST(Softmax, Softmax(), {3, 7})
 LAYER_TEST(SoftmaxOverChannels, Softmax(1), {2, 3, 2, 2})
 LAYER_TEST(LogSoftmax, Lambda([](const Variable &x) { return log_softmax(x); }), {3, 7})

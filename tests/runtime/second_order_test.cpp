@@ -29,6 +29,17 @@ SECOND_ORDER_TEST(
 SECOND_ORDER_TEST(MaximumOfProducts, [](const Variable &x) { return maximum(x * x, 0.5 * x); }, {7})
 SECOND_ORDER_TEST(Softmax, [](const Variable &x) { return softmax(x); }, {2, 5})
 SECOND_ORDER_TEST(LogSoftmax, [](const Variable &x) { return log_softmax(x); }, {2, 5})
+// With parameters that depend on x too.
+const Attributes row_norm = {{"axis", int64_t{1}}, {"epsilon", 0.1}};
+Variable layer_norm_of(const Variable &x) {
+  const Variable scale = reshape(sum(x, {0}), {5}), shift = reshape(mean(x * x, {0}), {5});
+  return apply_one(operations::layer_norm, {x, scale, shift}, row_norm);
+}
+Variable rms_norm_of(const Variable &x) {
+  return apply_one(operations::rms_norm, {x, reshape(sum(x, {0}), {5})}, row_norm);
+}
+SECOND_ORDER_TEST(LayerNorm, layer_norm_of, {2, 5})
+SECOND_ORDER_TEST(RmsNorm, rms_norm_of, {2, 5})
 SECOND_ORDER_TEST(CrossEntropy,
                   [](const Variable &x) {
                     return cross_entropy(tanh(x), Tensor::of<int32_t>({2}, {3, 0}));
