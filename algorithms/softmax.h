@@ -8,7 +8,8 @@
 //   log_softmax:  dx(c, n) = dy(c, n) - exp(y(c, n)) sum_c dy(c, n)
 //
 // The maximum is subtracted so that no exponential overflows; it does not change the result, nor the gradient. An x of
-// -infinity has probability 0; a row of nothing else has none, and gives NaN.
+// -infinity has probability 0; a row of nothing else has none, and gives NaN. The stages take any number of dimensions in
+// the place of n.
 
 #include "dsl/tensor.h"
 
@@ -23,14 +24,16 @@ struct SoftmaxStages {
 };
 
 inline SoftmaxStages softmax_stages(const Tensor &x) {
-  Halide::Var c("c"), n("n");
+  const std::vector<Halide::Var> at = x.vars(), n(at.begin() + 1, at.end());
   Halide::RDom r(0, x.extent(0), "r");
+  std::vector<Halide::Expr> each = {r};
+  each.insert(each.end(), n.begin(), n.end());
   Halide::Func largest("largest"), power("power"), total("total");
   largest(n) = x.type().min();
-  largest(n) = Halide::max(largest(n), x(r, n));
-  power(c, n) = Halide::exp(x(c, n) - largest(n));
+  largest(n) = Halide::max(largest(n), x(each));
+  power(at) = Halide::exp(x(at) - largest(n));
   total(n) = Halide::cast(x.type(), 0);
-  total(n) += power(r, n);
+  total(n) += power(each);
   return {largest, power, total};
 }
 

@@ -43,6 +43,7 @@ EmittedKernel emit(const Graph &graph, const Group &group) {
     if (has_packed_form(graph, anchor)) return emit_contraction(graph, group);
     if (is_elementwise(graph, anchor)) return emit_elementwise(graph, group);
     if (anchor.operation == "formula") return emit_formula(graph, group);
+    if (anchor.operation == "attention") return emit_attention(graph, group);
     if (anchor.operation == "reshape") return emit_reshape(graph, group);
     if (anchor.operation == "concat") return emit_concat(graph, group);
     if (anchor.operation == "max_pool2d") return emit_max_pool(graph, group);

@@ -8,6 +8,8 @@ namespace saltern::generators {
 
 // A contraction with packed weights and an epilogue: conv2d of one group and dense, of constant weights.
 EmittedKernel emit_contraction(const Graph &graph, const Group &group);
+// Products, scores, softmax and products again, without the scores as a whole.
+EmittedKernel emit_attention(const Graph &graph, const Group &group);
 // A chain of elementwise operations, with broadcasting.
 EmittedKernel emit_elementwise(const Graph &graph, const Group &group);
 // Any formula: movement, reductions, gathers.

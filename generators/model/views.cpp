@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "generators/model/affine.h"
 #include "generators/model/emitters.h"
 
 namespace saltern::generators {
@@ -9,7 +10,6 @@ namespace saltern::generators {
 namespace {
 
 using formula::Expression;
-using formula::Function;
 using Kind = Expression::Kind;
 
 int64_t bytes_of(const Graph::Value &v) { return elements(v.shape) * facts(v.type).bytes(); }
@@ -23,44 +23,6 @@ Shape memory_strides(const Graph::Value &v) {
     stride *= v.shape[static_cast<size_t>(d)];
   }
   return strides;
-}
-
-// An index that is a constant and multiples of axes.
-struct Affine {
-  int64_t constant = 0;
-  Shape factors;
-};
-
-std::optional<Affine> affine(const Expression &e, size_t axes) {
-  Affine a;
-  a.factors.assign(axes, 0);
-  if (e->kind == Kind::constant) {
-    a.constant = e->integer;
-    return a;
-  }
-  if (e->kind == Kind::axis) {
-    a.factors.at(static_cast<size_t>(e->number)) = 1;
-    return a;
-  }
-  if (e->kind != Kind::call || e->arguments.size() != 2) return std::nullopt;
-  const auto left = affine(e->arguments[0], axes), right = affine(e->arguments[1], axes);
-  if (!left || !right) return std::nullopt;
-  const auto combined = [&](int64_t of_left, int64_t of_right) {
-    a.constant = of_left * left->constant + of_right * right->constant;
-    for (size_t d = 0; d < axes; ++d) a.factors[d] = of_left * left->factors[d] + of_right * right->factors[d];
-    return a;
-  };
-  const auto is_constant = [](const Affine &x) {
-    for (int64_t f : x.factors)
-      if (f != 0) return false;
-    return true;
-  };
-  if (e->function == Function::add) return combined(1, 1);
-  if (e->function == Function::subtract) return combined(1, -1);
-  if (e->function != Function::multiply) return std::nullopt;
-  if (is_constant(*right)) return combined(right->constant, 0);
-  if (is_constant(*left)) return combined(0, left->constant);
-  return std::nullopt;
 }
 
 // Where the elements that a formula loads begin in its operand's memory, if they lie there as they do in its result.

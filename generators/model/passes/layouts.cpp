@@ -12,11 +12,40 @@ bool works_on_images(const Graph::Node &n) {
   return operations.count(n.operation) > 0;
 }
 
+// Operations whose kernels see rows: what they make is row-major, and what they read has to be.
+bool makes_rows(const Graph::Node &n) {
+  static const std::set<std::string> operations = {"attention", "layer_norm", "log_softmax",
+                                                   "matmul",    "rms_norm",   "softmax"};
+  return operations.count(n.operation) > 0;
+}
+
 void set_layout(Graph &graph, const std::string &name, bool &changed) {
   Graph::Value &v = graph.values.at(name);
   if (v.shape.size() != 4 || v.layout == Layout::channels_last) return;
+  const Graph::Node *maker = graph.producer(name);
+  if (maker && makes_rows(*maker)) return;
   v.layout = Layout::channels_last;
   changed = true;
+}
+
+// What a kernel of rows reads of an image is a copy of it; an attention reads each operand as it lies.
+void copy_for_rows(Graph &graph) {
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    if (!makes_rows(graph.nodes[n]) || graph.nodes[n].operation == "attention") continue;
+    for (size_t i = 0; i < graph.nodes[n].inputs.size(); ++i) {
+      const std::string image = graph.nodes[n].inputs[i];
+      const Graph::Value v = graph.value(image);
+      if (!is_channels_last(v) || v.constant.defined()) continue;
+      const std::string rows = graph.fresh_name(image + ".rows");
+      std::vector<formula::Expression> here;
+      for (int d = 0; d < 4; ++d) here.push_back(formula::axis(d));
+      graph.values[rows] = {v.shape, v.type, {}};
+      graph.nodes[n].inputs[i] = rows;
+      graph.nodes.insert(graph.nodes.begin() + static_cast<std::ptrdiff_t>(n),
+                         {"formula", {{"element", formula::load(0, v.type, here)}}, {image}, {rows}});
+      ++n;
+    }
+  }
 }
 
 }  // namespace
@@ -43,6 +72,7 @@ Graph with_layouts(Graph graph) {
         for (const std::string &name : same) set_layout(graph, name, changed);
     }
   }
+  copy_for_rows(graph);
   return graph;
 }
 

@@ -35,6 +35,11 @@ namespace saltern::generators {
 // over, and not what a kernel before it takes as its epilogue.
 [[nodiscard]] Graph with_fused_formulas(Graph graph);
 
+// A product, a softmax over rows of what is computed from it element by element (scaled, masked) and another product
+// are an attention (runtime/layers/attention.h), which reads its operands from where they were before movements and
+// reshapes, and computes of them what only it reads. Values that are read elsewhere too leave them alone.
+[[nodiscard]] Graph with_attention(Graph graph);
+
 // Images that convolutions and pools read or make lie in memory with their channels innermost, and so does what is
 // computed from them element by element.
 [[nodiscard]] Graph with_layouts(Graph graph);

@@ -1,0 +1,241 @@
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "generators/model/affine.h"
+#include "generators/model/emit.h"
+#include "generators/model/passes/inlining.h"
+#include "generators/model/passes/passes.h"
+
+namespace saltern::generators {
+
+namespace {
+
+using formula::Expression;
+using Kind = Expression::Kind;
+
+// What stands for the products of queries and keys among operands; no value is called so.
+const std::string products;
+
+// A formula of the attention, over its own shape.
+struct Part {
+  const char *name;
+  Shape shape;
+  Expression element;
+};
+
+// y = softmax(score(query key)) value under construction. All formulas number their operands by `operands`.
+struct Attention {
+  std::array<Part, 4> parts;  // query (..., rows, size), key (..., size, keys), value (..., keys, columns), score
+  std::vector<std::string> operands = {products};
+
+  int number(const std::string &operand) {
+    auto it = std::find(operands.begin(), operands.end(), operand);
+    if (it == operands.end()) it = operands.insert(operands.end(), operand);
+    return static_cast<int>(it - operands.begin());
+  }
+};
+
+Expression here(int operand, const Graph::Value &v, size_t rank) {
+  std::vector<Expression> at;
+  for (size_t d = 0; d < v.shape.size(); ++d)
+    at.push_back(v.shape[d] == 1 ? formula::constant_integer(Type::i64, 0)
+                                 : formula::axis(static_cast<int>(rank - v.shape.size() + d)));
+  return formula::load(operand, v.type, at);
+}
+
+bool is_movement(const Expression &e) { return e->kind == Kind::load; }
+
+class Recognition {
+ public:
+  explicit Recognition(Graph &graph) : graph_(graph) {}
+
+  void run() {
+    for (size_t n = 0; n < graph_.nodes.size(); ++n) {
+      if (graph_.nodes[n].operation != "matmul") continue;
+      const std::string y = graph_.nodes[n].outputs[0];
+      if (const Graph::Node *softmax = softmax_before(graph_.nodes[n]))
+        if (std::optional<Attention> a = recognised(graph_.nodes[n], *softmax)) {
+          for (Part &p : a->parts) read_from_sources(*a, p);
+          graph_.nodes[n] = node(*a, y);
+          take_transpose(graph_.nodes[n]);
+        }
+    }
+    graph_.remove_unused();
+  }
+
+ private:
+  // The softmax over rows that only this product reads.
+  const Graph::Node *softmax_before(const Graph::Node &product) const {
+    const std::string &weights = product.inputs.at(0);
+    const Graph::Node *n = graph_.producer(weights);
+    if (!n || n->operation != "softmax" || graph_.uses(weights) != 1) return nullptr;
+    const auto rank = static_cast<int64_t>(graph_.value(weights).shape.size());
+    const int64_t axis = n->attributes.integer("axis", -1);
+    return axis == -1 || axis == rank - 1 ? n : nullptr;
+  }
+
+  std::optional<Attention> recognised(const Graph::Node &last, const Graph::Node &softmax) const {
+    const Shape scores = graph_.value(softmax.inputs[0]).shape, result = graph_.value(last.outputs[0]).shape;
+    const size_t rank = scores.size();
+    const Shape batch(scores.begin(), scores.end() - 2);
+    if (rank < 2 || result.size() != rank || !std::equal(batch.begin(), batch.end(), result.begin())) return {};
+    const auto over = [&](int64_t rows, int64_t columns) {
+      Shape shape = batch;
+      shape.insert(shape.end(), {rows, columns});
+      return shape;
+    };
+
+    Attention a;
+    Part &score = a.parts[3];
+    score = {"score", scores, here(a.number(softmax.inputs[0]), graph_.value(softmax.inputs[0]), rank)};
+    const Graph::Node *first = first_product(a, score);
+    if (!first) return {};
+    const int64_t size = graph_.value(first->inputs[0]).shape.back();
+    if (size == 0 || elements(result) == 0 || elements(scores) == 0) return {};
+    const auto operand = [&](const char *name, const std::string &value, Shape shape) {
+      return Part{name, std::move(shape), here(a.number(value), graph_.value(value), rank)};
+    };
+    a.parts[0] = operand("query", first->inputs[0], over(scores[rank - 2], size));
+    a.parts[1] = operand("key", first->inputs[1], over(size, scores[rank - 1]));
+    a.parts[2] = operand("value", last.inputs[1], over(scores[rank - 1], result[rank - 1]));
+    return a;
+  }
+
+  // Computes in the score what is computed element by element from the products of queries and keys, whose node it
+  // returns; none where what comes before the softmax is something else.
+  const Graph::Node *first_product(Attention &a, Part &score) const {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (size_t i = 1; i < a.operands.size(); ++i) {
+        const std::string value = a.operands[i];
+        const Graph::Node *maker = graph_.producer(value);
+        if (!maker || graph_.value(value).shape != score.shape || graph_.uses(value) != 1 || !is_read(a, value))
+          continue;
+        if (maker->operation == "matmul") {
+          score.element = renamed(a, score.element, value);
+          return maker;
+        }
+        if (maker->operation != "formula" || !is_elementwise(graph_, *maker) || !is_exact(graph_.value(value).type) ||
+            !fits_into(maker->attributes.expression("element"), maker->inputs.size(), score.element, a.operands.size()))
+          continue;
+        score.element = inlined(score.element, std::vector<std::string>(a.operands), *maker, a.operands);
+        changed = true;
+      }
+    }
+    return nullptr;
+  }
+
+  static bool is_read(const Attention &a, const std::string &value) {
+    bool read = false;
+    for (const Part &p : a.parts)
+      if (p.element.defined())
+        formula::for_each_node(p.element, [&](const Expression::Node &n) {
+          read |= n.kind == Kind::load && a.operands[static_cast<size_t>(n.number)] == value;
+        });
+    return read;
+  }
+
+  // With loads of a value as loads of the products. They are at the element itself: all that leads there is elementwise.
+  static Expression renamed(const Attention &a, const Expression &e, const std::string &value) {
+    return formula::replaced(e, [&](const Expression &leaf) -> Expression {
+      if (leaf->kind != Kind::load || a.operands[static_cast<size_t>(leaf->number)] != value) return {};
+      return formula::load(0, leaf.type(), leaf->arguments);
+    });
+  }
+
+  // Reads through movements and reshapes, and computes what only this part reads, as long as there is any.
+  void read_from_sources(Attention &a, Part &p) const {
+    for (size_t i = 1; i < a.operands.size(); ++i) {
+      const std::string value = a.operands[i];
+      const double reads = reads_of(p.element, p.shape, static_cast<int>(i));
+      const Graph::Node *maker = reads > 0 ? graph_.producer(value) : nullptr;
+      if (!maker) continue;
+      if (maker->operation == "formula" && may_inline(a, p, *maker, reads))
+        p.element = inlined(p.element, std::vector<std::string>(a.operands), *maker, a.operands);
+      else if (maker->operation == "reshape")
+        p.element = through_reshape(a, p, static_cast<int>(i), *maker);
+    }
+  }
+
+  bool may_inline(const Attention &a, const Part &p, const Graph::Node &maker, double reads) const {
+    const Graph::Value &v = graph_.value(maker.outputs[0]);
+    const Expression made = maker.attributes.expression("element");
+    if (!is_exact(v.type) || !fits_into(made, maker.inputs.size(), p.element, a.operands.size())) return false;
+    if (is_movement(made)) return true;  // whoever else reads it
+    return graph_.uses(maker.outputs[0]) == 1 && !follows_a_kernel(graph_, maker) &&
+           is_worth_repeating(made, reads, static_cast<double>(elements(v.shape)));
+  }
+
+  Expression through_reshape(Attention &a, const Part &p, int operand, const Graph::Node &reshape) const {
+    const Shape &to = graph_.value(reshape.outputs[0]).shape, &from = graph_.value(reshape.inputs[0]).shape;
+    const int source = a.number(reshape.inputs[0]);
+    return formula::replaced(p.element, [&](const Expression &leaf) -> Expression {
+      if (leaf->kind != Kind::load || leaf->number != operand) return {};
+      const auto indices = before_reshape(leaf->arguments, p.shape, to, from);
+      return indices ? formula::load(source, leaf.type(), *indices) : Expression();
+    });
+  }
+
+  Graph::Node node(const Attention &a, const std::string &y) const {
+    Graph::Node n{"attention", {}, {}, {y}};
+    for (const std::string &operand : a.operands)
+      if (operand != products && is_read(a, operand)) n.inputs.push_back(operand);
+    const auto place = [&](const Expression &leaf) {
+      const std::string &operand = a.operands[static_cast<size_t>(leaf->number)];
+      return static_cast<int>(std::find(n.inputs.begin(), n.inputs.end(), operand) - n.inputs.begin());
+    };
+    for (const Part &p : a.parts)
+      n.attributes.set(p.name, formula::replaced(p.element, [&](const Expression &leaf) -> Expression {
+                         // The products are found nowhere, and so stand behind all inputs.
+                         return leaf->kind == Kind::load ? formula::load(place(leaf), leaf.type(), leaf->arguments)
+                                                         : Expression();
+                       }));
+    const Shape &shape = graph_.value(y).shape;
+    std::vector<int64_t> order;
+    for (size_t d = 0; d < shape.size(); ++d) order.push_back(static_cast<int64_t>(d));
+    n.attributes.set("shape", shape);
+    n.attributes.set("size", a.parts[0].shape.back());
+    n.attributes.set("keys", a.parts[1].shape.back());
+    n.attributes.set("order", order);
+    return n;
+  }
+
+  // A transpose that is all that reads the result, and leaves columns innermost, is done when it is written.
+  void take_transpose(Graph::Node &attention) {
+    const std::string y = attention.outputs[0];
+    if (graph_.uses(y) != 1 || graph_.is_output(y)) return;
+    const auto reader = std::find_if(graph_.nodes.begin(), graph_.nodes.end(), [&](const Graph::Node &n) {
+      return std::find(n.inputs.begin(), n.inputs.end(), y) != n.inputs.end();
+    });
+    if (reader->operation != "formula" || reader->inputs.size() != 1) return;
+    const Shape &from = graph_.value(y).shape, &to = graph_.value(reader->outputs[0]).shape;
+    const Expression element = reader->attributes.expression("element");
+    if (!is_movement(element) || to.size() != from.size()) return;
+    std::vector<int64_t> order(to.size(), -1);
+    for (size_t d = 0; d < from.size(); ++d) {
+      const Expression &index = element->arguments[d];
+      if (index->kind != Kind::axis) return;
+      order[static_cast<size_t>(index->number)] = static_cast<int64_t>(d);
+    }
+    for (size_t a = 0; a < to.size(); ++a)
+      if (order[a] < 0 || to[a] != from[static_cast<size_t>(order[a])]) return;
+    if (order.back() != static_cast<int64_t>(to.size()) - 1) return;
+    attention.attributes.set("order", order);
+    attention.outputs = reader->outputs;
+    reader->outputs.clear();
+    graph_.values.erase(y);
+    graph_.nodes.erase(reader);
+  }
+
+  Graph &graph_;
+};
+
+}  // namespace
+
+Graph with_attention(Graph graph) {
+  Recognition(graph).run();
+  return graph;
+}
+
+}  // namespace saltern::generators

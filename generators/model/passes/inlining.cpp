@@ -1,0 +1,99 @@
+#include "generators/model/passes/inlining.h"
+
+#include <algorithm>
+#include <set>
+
+#include "generators/model/emit.h"
+
+namespace saltern::generators {
+
+using formula::Expression;
+using formula::Function;
+using Kind = Expression::Kind;
+
+namespace {
+
+constexpr int most_nodes = 400;  // of a fused formula: a kernel's code grows with it
+constexpr size_t most_operands = 16;
+constexpr double most_repeats = 4;  // computing a cheap element again costs less than a trip through memory
+
+struct Cost {
+  int nodes = 0;
+  bool reduces = false, dear = false;
+};
+
+// Whether a function takes many instructions.
+bool is_dear(const Expression::Node &n) {
+  static const std::set<Function> quick = {
+      Function::negate,     Function::absolute, Function::floor,   Function::ceiling,     Function::round,
+      Function::truncate,   Function::invert,   Function::is_nan,  Function::is_infinite, Function::add,
+      Function::subtract,   Function::multiply, Function::maximum, Function::minimum,     Function::less,
+      Function::less_equal, Function::equal,    Function::both,    Function::either,      Function::differ};
+  return n.kind == Kind::call && !quick.count(n.function);
+}
+
+Cost cost_of(const Expression &e) {
+  Cost c;
+  formula::for_each_node(e, [&](const Expression::Node &n) {
+    ++c.nodes;
+    c.reduces |= n.kind == Kind::reduce;
+    c.dear |= is_dear(n);
+  });
+  return c;
+}
+
+}  // namespace
+
+double reads_of(const Expression &element, const Shape &shape, int operand) {
+  double reads = 0;
+  const std::function<void(const Expression &, double)> walk = [&](const Expression &e, double times) {
+    if (e->kind == Kind::reduce)
+      for (const formula::Step &s : e->steps) times *= static_cast<double>(s.extent);
+    if (e->kind == Kind::load && e->number == operand) reads += times;
+    for (const Expression &a : e->arguments) walk(a, times);
+  };
+  walk(element, static_cast<double>(elements(shape)));
+  return reads;
+}
+
+bool fits_into(const Expression &made, size_t operands, const Expression &reading, size_t other_operands) {
+  const Cost cost = cost_of(made);
+  return !cost.reduces && cost.nodes + cost_of(reading).nodes <= most_nodes &&
+         operands + other_operands <= most_operands;
+}
+
+bool is_worth_repeating(const Expression &made, double reads, double elements) {
+  return reads <= (cost_of(made).dear ? 1 : most_repeats) * elements;
+}
+
+bool is_exact(Type type) { return type == Type::f32 || type == Type::f64 || !is_real(type); }
+
+bool follows_a_kernel(const Graph &graph, const Graph::Node &node) {
+  if (!is_elementwise(graph, node)) return false;
+  return std::any_of(node.inputs.begin(), node.inputs.end(), [&](const std::string &i) {
+    const Graph::Node *maker = graph.producer(i);
+    return maker && maker->operation != "formula" && graph.uses(i) == 1 && takes_epilogue(graph, *maker) &&
+           graph.value(i).shape == graph.value(node.outputs[0]).shape;
+  });
+}
+
+Expression inlined(const Expression &reading, const std::vector<std::string> &read, const Graph::Node &maker,
+                   std::vector<std::string> &all) {
+  const auto number = [&](const std::string &operand) {
+    auto it = std::find(all.begin(), all.end(), operand);
+    if (it == all.end()) it = all.insert(all.end(), operand);
+    return static_cast<int>(it - all.begin());
+  };
+  const Expression made = maker.attributes.expression("element");
+  return formula::replaced(reading, [&](const Expression &leaf) -> Expression {
+    if (leaf->kind != Kind::load) return {};
+    const std::string &operand = read[static_cast<size_t>(leaf->number)];
+    if (operand != maker.outputs[0]) return formula::load(number(operand), leaf.type(), leaf->arguments);
+    return formula::replaced(made, [&](const Expression &inner) -> Expression {
+      if (inner->kind == Kind::axis) return leaf->arguments.at(static_cast<size_t>(inner->number));
+      return formula::load(number(maker.inputs[static_cast<size_t>(inner->number)]), inner.type(), inner->arguments);
+    });
+  });
+}
+
+}  // namespace saltern::generators

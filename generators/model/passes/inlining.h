@@ -1,0 +1,29 @@
+#pragma once
+// Formulas computed where they are read, instead of by a kernel of their own: when that is worth it, and how.
+
+#include "runtime/graph/graph.h"
+
+namespace saltern::generators {
+
+// How often a formula over `shape` loads an element of one of its operands in all.
+double reads_of(const formula::Expression &element, const Shape &shape, int operand);
+
+// Whether the formula `made`, of `operands` operands, may be part of one that has so many nodes and operands already.
+bool fits_into(const formula::Expression &made, size_t operands, const formula::Expression &reading,
+               size_t other_operands);
+
+// Whether so many reads of a formula's elements cost less than a trip of the elements through memory.
+bool is_worth_repeating(const formula::Expression &made, double reads, double elements);
+
+// Whether a value has the type that its formula computes in: others are rounded when they are stored.
+bool is_exact(Type type);
+
+// Whether the node joins a kernel that ends with elementwise operations anyway: then its result costs nothing.
+bool follows_a_kernel(const Graph &graph, const Graph::Node &node);
+
+// `reading`, a formula of the operands `read`, with the formula that `maker` is in the place of its loads of what that
+// makes. Operands are numbered by their places in `all`, to which new ones are added.
+formula::Expression inlined(const formula::Expression &reading, const std::vector<std::string> &read,
+                            const Graph::Node &maker, std::vector<std::string> &all);
+
+}  // namespace saltern::generators
