@@ -16,10 +16,18 @@ void gather(Lowering &n) {
   Shape shape = x.shape;
   shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
   shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), indices.shape.begin(), indices.shape.end());
-  n.give(0, n.formula(x.type, shape, {x, indices}, [&](const Reads &r, const Axes &at) {
+  // One index that is known is a place in the formula: what reads it can tell where that is.
+  const bool known = indices.value.defined() && indices.value.size() == 1;
+  const auto operands = known ? std::vector<Operand>{x} : std::vector<Operand>{x, indices};
+  n.give(0, n.formula(x.type, shape, operands, [&](const Reads &r, const Axes &at) {
     const auto first = at.begin() + static_cast<std::ptrdiff_t>(axis), last = first + indices.rank();
     Axes from(at.begin(), first);
-    from.push_back(counted_from_end(r[1](Axes(first, last)), x.shape[axis]));
+    if (known) {
+      const int64_t i = indices.value.integers()[0];
+      from.push_back(formula::constant_integer(Type::i64, i < 0 ? i + x.shape[axis] : i));
+    } else {
+      from.push_back(counted_from_end(r[1](Axes(first, last)), x.shape[axis]));
+    }
     from.insert(from.end(), last, at.end());
     return r[0](from);
   }));

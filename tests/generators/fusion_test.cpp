@@ -3,15 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include "generators/model/compile.h"
 #include "generators/model/emit.h"
 #include "generators/model/passes/passes.h"
-#include "generators/model/toolchain.h"
 #include "generators/model/views.h"
-#include "runtime/compiled_model.h"
-#include "runtime/graph/executor.h"
 #include "runtime/graph/text.h"
-#include "tests/graph_builder.h"
+#include "tests/generators/compiled_graph.h"
 
 namespace saltern::generators {
 namespace {
@@ -35,25 +31,9 @@ class FormulaGraph : public GraphBuilder {
   }
 };
 
-std::map<std::string, Tensor> random_inputs(const Graph &g) {
-  std::map<std::string, Tensor> inputs;
-  for (const std::string &i : g.inputs) inputs[i] = random_tensor(g.value(i).shape, 100 + inputs.size());
-  return inputs;
-}
-
-void expect_close(const std::map<std::string, Tensor> &got, const std::map<std::string, Tensor> &want) {
-  for (const auto &[name, t] : want) {
-    const std::vector<double> a = t.reals(), b = got.at(name).reals();
-    ASSERT_EQ(a.size(), b.size()) << name;
-    for (size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(b[i], a[i], 1e-4 * (1 + std::fabs(a[i]))) << name << " at " << i;
-  }
-}
-
 Graph expect_same_after_fusing(const Graph &g) {
   Graph after = with_fused_formulas(g);
-  validate(after);
-  const auto inputs = random_inputs(g);
-  expect_close(run(after, inputs), run(g, inputs));
+  expect_same_results(after, g);
   return after;
 }
 
@@ -111,25 +91,6 @@ TEST(FusedFormulas, AnEpilogueStaysWithItsKernel) {
   const Graph g = b.finish({b.formula({1, 16, 4, 2}, {rectified}, upper)}), after = expect_same_after_fusing(g);
   EXPECT_EQ(after.nodes.size(), 3u);
   EXPECT_EQ(group_nodes(after).size(), 2u);
-}
-
-// The compiled library gives what the executor gives.
-void expect_right_when_compiled(const Graph &g) {
-  const TemporaryFolder folder;
-  CompileOptions options;
-  options.name = "net";
-  options.folder = folder.path();
-  options.targets = {best_target_here()};
-  options.shared = true;
-  const CompiledModel made = compile_model(g, options);
-  const auto inputs = random_inputs(g);
-  const CompiledLibrary library(made.shared_library, "net", 1);
-  std::vector<Tensor> given;
-  for (const auto &e : library.inputs()) given.push_back(inputs.at(e.name));
-  const std::vector<Tensor> results = library.run(given);
-  std::map<std::string, Tensor> got;
-  for (size_t i = 0; i < results.size(); ++i) got[library.outputs()[i].name] = results[i];
-  expect_close(got, run(g, inputs));
 }
 
 TEST(Views, AreOnePieceOfTheOperandsMemory) {

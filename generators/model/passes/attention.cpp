@@ -109,14 +109,10 @@ class Recognition {
       changed = false;
       for (size_t i = 1; i < a.operands.size(); ++i) {
         const std::string value = a.operands[i];
-        const Graph::Node *maker = graph_.producer(value);
-        if (!maker || graph_.value(value).shape != score.shape || graph_.uses(value) != 1 || !is_read(a, value))
-          continue;
-        if (maker->operation == "matmul") {
-          score.element = renamed(a, score.element, value);
-          return maker;
-        }
-        if (maker->operation != "formula" || !is_elementwise(graph_, *maker) || !is_exact(graph_.value(value).type) ||
+        const Graph::Node *maker = is_read(a, value) ? graph_.producer(value) : nullptr;
+        if (!maker || graph_.value(value).shape != score.shape || graph_.uses(value) != 1) continue;
+        if (maker->operation == "matmul") return with_products(a, score, value) ? maker : nullptr;
+        if (maker->operation != "formula" || !is_exact(graph_.value(value).type) ||
             !fits_into(maker->attributes.expression("element"), maker->inputs.size(), score.element, a.operands.size()))
           continue;
         score.element = inlined(score.element, std::vector<std::string>(a.operands), *maker, a.operands);
@@ -136,45 +132,63 @@ class Recognition {
     return read;
   }
 
-  // With loads of a value as loads of the products. They are at the element itself: all that leads there is elementwise.
-  static Expression renamed(const Attention &a, const Expression &e, const std::string &value) {
-    return formula::replaced(e, [&](const Expression &leaf) -> Expression {
+  // Makes loads of a value loads of the products, where all of them are at the element itself.
+  static bool with_products(const Attention &a, Part &score, const std::string &value) {
+    bool all_here = true;
+    const Expression element = formula::replaced(score.element, [&](const Expression &leaf) -> Expression {
       if (leaf->kind != Kind::load || a.operands[static_cast<size_t>(leaf->number)] != value) return {};
+      for (size_t d = 0; d < score.shape.size(); ++d) {
+        const Expression &index = leaf->arguments[d];
+        all_here &= score.shape[d] == 1 || (index->kind == Kind::axis && index->number == static_cast<int>(d));
+      }
       return formula::load(0, leaf.type(), leaf->arguments);
     });
+    if (all_here) score.element = element;
+    return all_here;
   }
 
   // Reads through movements and reshapes, and computes what only this part reads, as long as there is any.
   void read_from_sources(Attention &a, Part &p) const {
-    for (size_t i = 1; i < a.operands.size(); ++i) {
-      const std::string value = a.operands[i];
-      const double reads = reads_of(p.element, p.shape, static_cast<int>(i));
-      const Graph::Node *maker = reads > 0 ? graph_.producer(value) : nullptr;
-      if (!maker) continue;
-      if (maker->operation == "formula" && may_inline(a, p, *maker, reads))
-        p.element = inlined(p.element, std::vector<std::string>(a.operands), *maker, a.operands);
-      else if (maker->operation == "reshape")
-        p.element = through_reshape(a, p, static_cast<int>(i), *maker);
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (size_t i = 1; i < a.operands.size(); ++i) {
+        const double reads = reads_of(p.element, p.shape, static_cast<int>(i));
+        const Graph::Node *maker = reads > 0 ? graph_.producer(a.operands[i]) : nullptr;
+        if (!maker) continue;
+        if (maker->operation == "formula" && may_inline(a, p, *maker, reads)) {
+          p.element = inlined(p.element, std::vector<std::string>(a.operands), *maker, a.operands);
+          changed = true;
+        } else if (maker->operation == "reshape") {
+          changed |= read_before_reshape(a, p, static_cast<int>(i), *maker);
+        }
+      }
     }
   }
 
   bool may_inline(const Attention &a, const Part &p, const Graph::Node &maker, double reads) const {
     const Graph::Value &v = graph_.value(maker.outputs[0]);
     const Expression made = maker.attributes.expression("element");
-    if (!is_exact(v.type) || !fits_into(made, maker.inputs.size(), p.element, a.operands.size())) return false;
+    const auto others = std::count_if(a.operands.begin(), a.operands.end(),
+                                      [&](const std::string &operand) { return is_read(a, operand); });
+    if (!is_exact(v.type) || !fits_into(made, maker.inputs.size(), p.element, static_cast<size_t>(others)))
+      return false;
     if (is_movement(made)) return true;  // whoever else reads it
     return graph_.uses(maker.outputs[0]) == 1 && !follows_a_kernel(graph_, maker) &&
            is_worth_repeating(made, reads, static_cast<double>(elements(v.shape)));
   }
 
-  Expression through_reshape(Attention &a, const Part &p, int operand, const Graph::Node &reshape) const {
+  bool read_before_reshape(Attention &a, Part &p, int operand, const Graph::Node &reshape) const {
     const Shape &to = graph_.value(reshape.outputs[0]).shape, &from = graph_.value(reshape.inputs[0]).shape;
     const int source = a.number(reshape.inputs[0]);
-    return formula::replaced(p.element, [&](const Expression &leaf) -> Expression {
+    bool possible = true;
+    const Expression before = formula::replaced(p.element, [&](const Expression &leaf) -> Expression {
       if (leaf->kind != Kind::load || leaf->number != operand) return {};
       const auto indices = before_reshape(leaf->arguments, p.shape, to, from);
+      possible &= indices.has_value();
       return indices ? formula::load(source, leaf.type(), *indices) : Expression();
     });
+    if (possible) p.element = before;
+    return possible;
   }
 
   Graph::Node node(const Attention &a, const std::string &y) const {

@@ -30,6 +30,10 @@ namespace saltern::generators {
 // batches that broadcast as copies, softmax along a dimension that is not the last, slices and transposes as formulas.
 [[nodiscard]] Graph with_compilable_operations(Graph graph);
 
+// Elementwise operations that read the rows of a product through a reshape are computed on the rows, and their result is
+// reshaped: so they end the product's kernel. Before and after formulas are fused, since that leaves one reader of some.
+[[nodiscard]] Graph with_sunk_reshapes(Graph graph);
+
 // A formula whose only reader is another one is computed there, element by element: chains of elementwise operations,
 // movement of elements before and after them, what a reduction sums up. Not where elements would be computed many times
 // over, and not what a kernel before it takes as its epilogue.
