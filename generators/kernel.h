@@ -72,6 +72,10 @@ class Build {
   // Lets the innermost stride of an output's buffer be anything, as strided_input() does.
   void allow_any_stride(const Halide::Func &output) const;
 
+  // The strides of a buffer of an exact build, instead of dense ones; inputs first, then outputs. It is not taken to be
+  // aligned to more than its elements are then.
+  void set_strides(size_t buffer, const std::vector<int> &strides);
+
   // Calls `how` with the machine if this build has a schedule of its own.
   void schedule(const std::function<void(const Machine &)> &how);
 

@@ -86,7 +86,8 @@ std::string variant_tables(const Plan &plan, const std::string &name) {
       for (const BufferUse &u : s.buffers) {
         const halide_type_t type = facts(u.type).halide;
         uses << "  {" << (u.region == Region::weights) << ", " << u.offset << ", " << int(type.code) << ", "
-             << int(type.bits) << ", " << u.extents.size() << ", {" << comma_separated(u.extents) << "}},\n";
+             << int(type.bits) << ", " << u.extents.size() << ", {" << comma_separated(u.extents) << "}, {"
+             << comma_separated(u.strides) << "}},\n";
       }
       steps << "  {" << name << "_kernel_" << s.kernel << "_argv, " << c_string(s.origin) << ", " << next << ", "
             << s.buffers.size() << "},\n";

@@ -44,7 +44,7 @@ void halide_default_free(void *user_context, void *memory);
 int halide_default_do_par_for(void *, halide_task, int, int, uint8_t *);
 int halide_can_use_target_features(int words, const uint64_t *features);
 
-struct use { int region; int64_t offset; uint8_t code, bits; int rank; int32_t extents[8]; };
+struct use { int region; int64_t offset; uint8_t code, bits; int rank; int32_t extents[8], strides[8]; };
 struct step { int (*kernel)(void **); const char *origin; int first_use, uses; };
 struct edge { int region; int64_t offset; int outer, channels, pixels, element; };
 struct variant { const struct step *steps; int step_count; const struct edge *inputs, *outputs; };
@@ -221,11 +221,9 @@ static int run_step(@_model *model, const struct step *s) {
   memset(buffers, 0, sizeof buffers);
   for (int i = 0; i < s->uses; ++i) {
     const struct use *u = &uses[s->first_use + i];
-    int32_t stride = 1;
     for (int d = 0; d < u->rank; ++d) {
-      const dimension dense = {0, u->extents[d], stride, 0};
-      dimensions[i][d] = dense;
-      stride *= u->extents[d];
+      const dimension all = {0, u->extents[d], u->strides[d], 0};
+      dimensions[i][d] = all;
     }
     buffers[i].host = place(model, u->region, u->offset);
     buffers[i].type.code = u->code;

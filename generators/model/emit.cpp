@@ -36,6 +36,21 @@ bool takes_epilogue(const Graph &graph, const Graph::Node &node) {
   return has_packed_form(graph, node) || is_elementwise(graph, node) || has_library_epilogue(graph, node);
 }
 
+EmittedKernel with_strides(EmittedKernel kernel, const std::vector<std::vector<int>> &strides) {
+  for (size_t i = 0; i < strides.size(); ++i) {
+    if (strides[i].empty()) continue;
+    kernel.key += " strides " + std::to_string(i);
+    for (int stride : strides[i]) kernel.key += " " + std::to_string(stride);
+  }
+  kernel.build = [dense = std::move(kernel.build), strides](const Halide::Target &target) {
+    Build b = dense(target);
+    for (size_t i = 0; i < strides.size(); ++i)
+      if (!strides[i].empty()) b.set_strides(i, strides[i]);
+    return b;
+  };
+  return kernel;
+}
+
 EmittedKernel emit(const Graph &graph, const Group &group) {
   const Graph::Node &anchor = group.anchor();
   const std::string who = "node '" + group.output() + "' (" + anchor.operation + ")";

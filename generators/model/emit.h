@@ -2,21 +2,24 @@
 // The kernel of a group of nodes: how it is built for a target, and what it is called with.
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "generators/kernel.h"
 #include "generators/model/grouping.h"
+#include "generators/model/piece.h"
 
 namespace saltern::generators {
 
-// One argument, dense, innermost first: a value of the graph, a constant, or (neither) memory that nobody reads after.
+// One argument, innermost first: a value of the graph or a part of it, a constant, or (neither) memory that nobody
+// reads after.
 struct EmittedArgument {
   std::vector<int> extents;
   std::string value;
   Tensor constant;
   Type type = Type::f32;
-  int64_t offset = 0;  // bytes into the value
+  std::optional<Piece> part = {};  // of the value; else all of it
 };
 
 // The graph that it was emitted from must live as long as it is built.
@@ -31,6 +34,9 @@ struct EmittedKernel {
   // written; -1: there is none.
   int in_place = -1;
 };
+
+// The kernel whose arguments lie in memory with these strides (one list for each argument; empty: dense and aligned).
+EmittedKernel with_strides(EmittedKernel kernel, const std::vector<std::vector<int>> &strides);
 
 // Throws an Error that names the node where its operation cannot be compiled.
 EmittedKernel emit(const Graph &graph, const Group &group);

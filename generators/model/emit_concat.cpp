@@ -41,18 +41,18 @@ EmittedKernel emit_concat(const Graph &graph, const Group &group) {
   return emit_formula(graph, {{joined}});
 }
 
-EmittedKernel emit_part(const Graph &graph, const Graph::Node &concat, size_t input, int64_t offset) {
+EmittedKernel emit_part(const Graph &graph, const Graph::Node &concat, size_t input, const Piece &place) {
   const Graph::Value &v = graph.value(concat.inputs[input]);
-  const std::vector<int> extents = {static_cast<int>(elements(v.shape))};
+  const std::vector<int> extents = memory_extents(v);
   EmittedKernel k;
-  k.key = "copy " + std::string(facts(v.type).name) + " " + std::to_string(extents[0]);
+  k.key = "copy" + key_of(v);
   k.arguments = {argument(graph, concat.inputs[input], extents), argument(graph, concat.outputs[0], extents)};
-  k.arguments[1].offset = offset;
+  k.arguments[1].part = place;
   k.can_fail = false;
   const Halide::Type type = storage_type(v.type);
   k.build = [extents, type](const Halide::Target &target) {
     Build b(target, Build::Schedule::own, Call{extents});
-    const Halide::Func out = b.output("y", b.input("x", 1, type));
+    const Halide::Func out = b.output("y", b.input("x", static_cast<int>(extents.size()), type));
     b.schedule([&](const Machine &m) { schedules::elementwise(out, m); });
     b.finish(nullptr);
     return b;

@@ -22,8 +22,8 @@ EmittedKernel emit_reshape(const Graph &graph, const Group &group);
 
 // Values joined along a dimension, all by one kernel;
 EmittedKernel emit_concat(const Graph &graph, const Group &group);
-// or one part of them, put into its place, which is one piece of memory.
-EmittedKernel emit_part(const Graph &graph, const Graph::Node &concat, size_t input, int64_t offset);
+// or one part of them, copied to its place.
+EmittedKernel emit_part(const Graph &graph, const Graph::Node &concat, size_t input, const Piece &place);
 
 bool has_packed_form(const Graph &graph, const Graph::Node &node);
 bool has_library_form(const Graph::Node &node);

@@ -1,9 +1,11 @@
 #include "generators/model/lower.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "generators/model/emitters.h"
+#include "generators/model/homes.h"
 #include "generators/model/memory_plan.h"
 #include "generators/model/views.h"
 #include "runtime/hash.h"
@@ -90,9 +92,37 @@ void compute_in_place(const Graph &graph, const std::vector<EmittedKernel> &call
     const auto reads = std::count_if(calls[s].arguments.begin(), calls[s].arguments.end(), [&](const auto &a) {
       return !a.constant.defined() && !a.value.empty() && homes.of(a.value).value == from;
     });
-    if (from == to || last[from] != s || reads != 1 || !homes.take_over(graph, result, operand)) continue;
+    if (from == to || last[from] != s || reads != 1 || !homes.take_over(result, operand)) continue;
     last[from] = last[to];
   }
+}
+
+std::vector<GroupCall> group_calls(const Graph &graph) {
+  std::vector<GroupCall> calls;
+  for (Group &group : group_nodes(graph)) {
+    const bool joins = group.anchor().operation == "concat";
+    if (is_view(graph, group.anchor()) || elements(graph.value(group.output()).shape) == 0) continue;
+    std::optional<EmittedKernel> kernel = joins ? std::nullopt : std::optional<EmittedKernel>(emit(graph, group));
+    calls.push_back({std::move(group), std::move(kernel)});
+  }
+  return calls;
+}
+
+// The kernels that are left to call for a group, when it is known where values lie.
+std::vector<EmittedKernel> calls_of(const Graph &graph, const GroupCall &call, const Homes &homes) {
+  const Graph::Node &anchor = call.group.anchor();
+  if (call.kernel)
+    return homes.is_read_in_place(call.group.output()) ? std::vector<EmittedKernel>() : std::vector{*call.kernel};
+  if (!homes.is_joined_by_parts(anchor)) return {emit(graph, call.group)};
+  std::vector<EmittedKernel> copies;
+  const std::vector<Piece> pieces = part_pieces(graph, anchor);
+  for (size_t i = 0; i < pieces.size(); ++i)
+    if (!homes.is_placed(anchor, i) && pieces[i].count > 0) copies.push_back(emit_part(graph, anchor, i, pieces[i]));
+  return copies;
+}
+
+std::vector<int> dense_strides(const std::vector<int> &extents) {
+  return strides_of(extents, Piece::dense(0, std::numeric_limits<int64_t>::max())).value();
 }
 
 // One way through the model; kernels and weights are shared by all.
@@ -120,22 +150,14 @@ class Lowering {
 
 Variant Lowering::add(const Graph &graph) {
   Variant variant;
-  Homes homes(graph);
+  const std::vector<GroupCall> groups = group_calls(graph);
+  Homes homes(graph, groups);
   std::vector<EmittedKernel> calls;
-  const auto call = [&](EmittedKernel kernel, const std::string &origin) {
-    variant.steps.push_back({number_of(kernel), origin, {}});
-    calls.push_back(std::move(kernel));
-  };
-  for (const Group &group : group_nodes(graph)) {
-    const Graph::Node &anchor = group.anchor();
-    if (is_view(graph, anchor) || elements(graph.value(group.output()).shape) == 0) continue;  // nothing to compute
-    const std::vector<int64_t> offsets =
-        anchor.operation == "concat" ? part_offsets(graph, anchor) : std::vector<int64_t>();
-    if (offsets.empty()) call(emit(graph, group), group.output());
-    for (size_t i = 0; i < offsets.size(); ++i)
-      if (!homes.is_placed(anchor, i) && elements(graph.value(anchor.inputs[i]).shape) > 0)
-        call(emit_part(graph, anchor, i, offsets[i]), group.output());
-  }
+  for (const GroupCall &g : groups)
+    for (EmittedKernel &kernel : calls_of(graph, g, homes)) {
+      variant.steps.push_back({0, g.group.output(), {}});
+      calls.push_back(std::move(kernel));
+    }
   compute_in_place(graph, calls, homes);
 
   Lives lives;
@@ -160,20 +182,30 @@ Variant Lowering::add(const Graph &graph) {
   lives.plan();
   result_.plan.workspace_bytes = std::max(result_.plan.workspace_bytes, lives.bytes());
 
-  const auto place = [&](const std::string &name) {
-    const Homes::Home home = homes.of(name);
-    return lives.offset(home.value) + home.offset;
+  const auto place = [&](const Homes::Home &home) {
+    return lives.offset(home.value) + home.piece.offset * facts(graph.value(home.value).type).bytes();
   };
-  for (size_t s = 0; s < calls.size(); ++s)
+  for (size_t s = 0; s < calls.size(); ++s) {
+    std::vector<std::vector<int>> unusual;
     for (size_t a = 0; a < calls[s].arguments.size(); ++a) {
       const EmittedArgument &use = calls[s].arguments[a];
-      const bool constant = use.constant.defined();
-      const int64_t offset = constant            ? weights_.add(use.constant)
-                             : use.value.empty() ? lives.offset(scratch_name(s, a))
-                                                 : place(use.value) + use.offset;
-      variant.steps[s].buffers.push_back(
-          {constant ? Region::weights : Region::workspace, offset, use.type, use.extents});
+      unusual.emplace_back();
+      BufferUse buffer = {Region::workspace, 0, use.type, use.extents, dense_strides(use.extents)};
+      if (use.constant.defined()) {
+        buffer.region = Region::weights;
+        buffer.offset = weights_.add(use.constant);
+      } else if (use.value.empty()) {
+        buffer.offset = lives.offset(scratch_name(s, a));
+      } else {
+        const Homes::Home home = homes.of(use);
+        buffer.offset = place(home);
+        buffer.strides = strides_of(use.extents, home.piece).value();
+        if (!home.piece.is_dense() || buffer.offset % buffer_alignment != 0) unusual.back() = buffer.strides;
+      }
+      variant.steps[s].buffers.push_back(std::move(buffer));
     }
+    variant.steps[s].kernel = number_of(with_strides(std::move(calls[s]), unusual));
+  }
 
   const auto edge = [&](const std::string &name) {
     const Graph::Value &v = graph.value(name);
@@ -184,9 +216,12 @@ Variant Lowering::add(const Graph &graph) {
                   Layout::row_major,
                   Region::weights,
                   weights_.add(v.constant.in_layout(Layout::row_major))};
-    return Edge{
-        name,       v.type, v.shape, is_channels_last(v) ? Layout::channels_last : Layout::row_major, Region::workspace,
-        place(name)};
+    return Edge{name,
+                v.type,
+                v.shape,
+                is_channels_last(v) ? Layout::channels_last : Layout::row_major,
+                Region::workspace,
+                place(homes.of(name))};
   };
   for (const std::string &i : graph.inputs) variant.inputs.push_back(edge(i));
   for (const std::string &o : graph.outputs) variant.outputs.push_back(edge(o));

@@ -12,12 +12,12 @@ namespace saltern::generators {
 
 enum class Region { workspace, weights };
 
-// One argument of a kernel call: dense, innermost first, its elements at an offset in a region.
+// One argument of a kernel call, innermost first, its elements at an offset in a region.
 struct BufferUse {
   Region region;
   int64_t offset;
   Type type;
-  std::vector<int> extents;
+  std::vector<int> extents, strides;  // in elements
 };
 
 struct Step {

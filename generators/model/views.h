@@ -1,49 +1,27 @@
 #pragma once
-// Values that need no kernel, since they are one piece of another value's memory: a reshape, a part along the outermost
-// dimension; and joined values whose parts are computed in their places.
+// Values that are a piece of another value's memory: a reshape, a slice, a part of what is joined. homes.h says which of
+// them need no kernel, beside those that are one dense piece.
 
-#include <cstdint>
-#include <map>
 #include <optional>
-#include <string>
 #include <vector>
 
+#include "generators/model/piece.h"
 #include "runtime/graph/graph.h"
 
 namespace saltern::generators {
 
-// Kernels take all they read and write to be aligned so.
+// Kernels take all they read and write to be aligned so, unless told otherwise (EmittedArgument).
 constexpr int64_t buffer_alignment = 64;
 
-// Where the node's only output begins in the memory of its only input, in bytes; nothing where it needs a kernel.
+// Where the node's only output begins in the memory of its only input, in bytes, if it is one dense piece of it.
 std::optional<int64_t> view_offset(const Graph &graph, const Graph::Node &node);
 inline bool is_view(const Graph &graph, const Graph::Node &node) { return view_offset(graph, node).has_value(); }
 
-// Where the parts of a concat begin in the memory of its output, in bytes; empty where a part is not one piece of it, or
-// not aligned.
-std::vector<int64_t> part_offsets(const Graph &graph, const Graph::Node &concat);
+// The part of its only input's memory that the node's only output is, if it moves nothing else: for a slice of channels,
+// rows.
+std::optional<Piece> loaded_piece(const Graph &graph, const Graph::Node &node);
 
-// The homes of all values: the value whose memory each lies in, and where in it.
-class Homes {
- public:
-  struct Home {
-    std::string value;
-    int64_t offset;
-  };
-
-  explicit Homes(const Graph &graph);
-  Home of(const std::string &value) const;
-  // Puts `result` into the memory of `operand`, of the same size. Not possible where either is a part of something
-  // else: returns false then.
-  bool take_over(const Graph &graph, const std::string &result, const std::string &operand);
-  // Whether an input of a concat is computed in its place there.
-  bool is_placed(const Graph::Node &concat, size_t input) const;
-
- private:
-  void place_parts(const Graph &graph, const Graph::Node &concat);
-
-  std::map<std::string, Home> homes_;
-  std::map<std::string, std::vector<bool>> placed_;  // by a concat's output
-};
+// The places of a concat's parts in the memory of its output; empty where they do not lie there as they do alone.
+std::vector<Piece> part_pieces(const Graph &graph, const Graph::Node &concat);
 
 }  // namespace saltern::generators
