@@ -9,7 +9,8 @@ Graph prepared_for_inference(Graph graph) {
                                     with_recognised_norms,  with_compilable_operations,
                                     with_sunk_reshapes,     with_fused_formulas,
                                     with_sunk_reshapes,     with_attention,
-                                    with_layouts,           with_dense_on_images};
+                                    with_growing_joins,     with_layouts,
+                                    with_dense_on_images};
   graph.remove_unused();
   for (Pass pass : passes) graph = pass(std::move(graph));
   validate(graph);

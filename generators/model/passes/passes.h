@@ -44,6 +44,10 @@ namespace saltern::generators {
 // reshapes, and computes of them what only it reads. Values that are read elsewhere too leave them alone.
 [[nodiscard]] Graph with_attention(Graph graph);
 
+// A join that begins with all parts of an earlier one takes that instead: concat(a, b, c) is concat(concat(a, b), c). So
+// the joins of a DenseNet's block are one that grows, which homes.h keeps in one memory.
+[[nodiscard]] Graph with_growing_joins(Graph graph);
+
 // Images that convolutions and pools read or make lie in memory with their channels innermost, and so does what is
 // computed from them element by element.
 [[nodiscard]] Graph with_layouts(Graph graph);
