@@ -7,7 +7,7 @@
 #include "generators/model/passes/passes.h"
 #include "generators/model/views.h"
 #include "runtime/graph/text.h"
-#include "tests/generators/compiled_graph.h"
+#include "tests/compiled_graph.h"
 
 namespace saltern::generators {
 namespace {

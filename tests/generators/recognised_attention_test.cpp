@@ -4,7 +4,7 @@
 #include "generators/model/passes/passes.h"
 #include "generators/targets.h"
 #include "runtime/onnx/lower_model.h"
-#include "tests/generators/compiled_graph.h"
+#include "tests/compiled_graph.h"
 #include "tests/imported_model.h"
 
 namespace saltern::generators {
@@ -131,7 +131,7 @@ TEST(AttentionKernel, TakesAnySizes) {
 TEST(AttentionKernel, IsRightOnEveryInstructionSet) {
   for (const TargetFacts &t : all_targets())
     if (t.kind == "cpu" && t.runs_here)
-      for (size_t i : {0, 1}) expect_right_when_compiled(masked(all_sizes[i]), t.name);
+      for (size_t i : {0, 1}) expect_right_when_compiled(masked(all_sizes[i]), {t.name});
 }
 
 // A mask of -infinity leaves no weight.

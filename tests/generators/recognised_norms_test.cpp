@@ -2,7 +2,7 @@
 
 #include "generators/model/passes/passes.h"
 #include "runtime/onnx/lower_model.h"
-#include "tests/generators/compiled_graph.h"
+#include "tests/compiled_graph.h"
 #include "tests/imported_model.h"
 
 namespace saltern::generators {
