@@ -28,8 +28,10 @@ inline void expect_same_results(const Graph &after, const Graph &before) {
 
 inline generators::CompiledModel expect_right_when_compiled(const Graph &g, const std::vector<std::string> &targets = {
                                                                                 generators::best_target_here()}) {
+  static const generators::TemporaryFolder cache;  // what kernels share is compiled once
   const generators::TemporaryFolder folder;
   generators::CompileOptions options;
+  options.cache = cache.path();
   options.name = "net";
   options.folder = folder.path();
   options.targets = targets;

@@ -33,7 +33,7 @@ struct AttentionKnobs {
 
   // The tiles that compute least twice.
   static AttentionKnobs fitting(const Machine &m, const AttentionShape &s) {
-    const int accumulators = m.vector_registers >= 32 ? 28 : 12, most_vectors = m.vector_registers >= 32 ? 4 : 2;
+    const int accumulators = m.vector_registers >= 32 ? 24 : 12, most_vectors = m.vector_registers >= 32 ? 4 : 2;
     // Vectors of a tile so that a row has the fewest of them; of those the widest tile.
     const auto vectors = [&](int extent, int lanes) {
       int best = 1;
@@ -55,8 +55,9 @@ struct AttentionKnobs {
       for (int tiles = 1; tiles * rows <= std::max(most_block, rows); ++tiles) {
         const int block = std::min(tiles * rows, s.rows), blocks = (s.rows + block - 1) / block;
         const int in_block = (block + rows - 1) / rows;
-        // A tile's rows share its loads; a block has some work of its own.
-        const double cost = blocks * (in_block * (rows + 1.5) + 1);
+        // Fewer than eight accumulators wait for their own results; tiles and blocks have some work of their own.
+        const double steps = std::max<double>(rows, 8.0 / std::min(k.key_vectors, k.column_vectors));
+        const double cost = blocks * (in_block * (steps + 0.2) + 0.3);
         if (cost < least) {
           least = cost;
           k.tile_rows = rows;
@@ -107,6 +108,8 @@ inline void attention(Attention a, const AttentionShape &shape, const Machine &m
   const int query_lanes = widest_vector(m, shape.size);
   a.query.compute_at(a.out, block).vectorize(q[0], query_lanes, TailStrategy::ShiftInwards);
   a.key.compute_at(head).vectorize(k[0], knobs.lanes, TailStrategy::ShiftInwards);
+  // An odd number of lines from one row of them to the next: rows at a power of two would share a few sets of the cache.
+  a.key.align_storage(k[0], 16 * ((shape.keys + 15) / 16 | 1));
   // Keys are turned, a few of their elements at a time: whole lines of what is read are used at once.
   const Var turned("turned");
   const int few = std::min(shape.size, 16);
