@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "generators/model/compile.h"
+#include "generators/model/lower.h"
+#include "generators/model/passes/passes.h"
 #include "runtime/compiled_model.h"
 #include "runtime/graph/executor.h"
 #include "tests/compiled_program.h"
@@ -55,6 +57,14 @@ inline generators::CompiledModel expect_right_when_compiled(const Graph &g, cons
   }
   expect_close(first, run(g, inputs));
   return made;
+}
+
+// How many chains of steps its compiled library runs at the same time.
+inline int most_lanes(const Graph &g) {
+  const generators::Plan plan = generators::lower({generators::prepared_for_inference(g)}).plan;
+  int most = 0;
+  for (const generators::Step &s : plan.seen().steps) most = std::max(most, s.lanes);
+  return most;
 }
 
 }  // namespace saltern

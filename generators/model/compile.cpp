@@ -87,9 +87,19 @@ KernelMemory compile_objects(const Lowered &model, const std::vector<CpuTarget> 
   }
   const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   run_in_processes(jobs, options.jobs > 0 ? options.jobs : cores, options.progress);
+  const auto memory_of = [&](int kernel) {
+    return read_kernel_memory(folder + "/" + options.name + "_kernel_" + std::to_string(kernel) + ".memory");
+  };
   KernelMemory memory;
-  for (size_t k = 0; k < model.kernels.size(); ++k)
-    memory = most(memory, read_kernel_memory(folder + "/" + options.name + "_kernel_" + std::to_string(k) + ".memory"));
+  for (int k = 0; k < model.plan.kernels; ++k) memory = most(memory, memory_of(k));
+  // A lane runs on any thread, which calls its kernels.
+  for (const Variant &v : model.plan.variants)
+    for (size_t s = 0; s < v.steps.size();) {
+      const int lanes = v.steps[s].lanes;
+      for (int l = 0; l < lanes; ++l)
+        for (const size_t end = s + static_cast<size_t>(v.steps[s].length); s < end; ++s)
+          if (lanes > 1) memory = most(memory, {0, memory_of(v.steps[s].kernel).caller});
+    }
   return memory;
 }
 

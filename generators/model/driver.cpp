@@ -90,7 +90,7 @@ std::string variant_tables(const Plan &plan, const std::string &name) {
              << comma_separated(u.strides) << "}},\n";
       }
       steps << "  {" << name << "_kernel_" << s.kernel << "_argv, " << c_string(s.origin) << ", " << next << ", "
-            << s.buffers.size() << "},\n";
+            << s.buffers.size() << ", " << s.lanes << ", " << s.length << "},\n";
       next += static_cast<int>(s.buffers.size());
     }
     steps << "};\n";

@@ -45,7 +45,7 @@ int halide_default_do_par_for(void *, halide_task, int, int, uint8_t *);
 int halide_can_use_target_features(int words, const uint64_t *features);
 
 struct use { int region; int64_t offset; uint8_t code, bits; int rank; int32_t extents[8], strides[8]; };
-struct step { int (*kernel)(void **); const char *origin; int first_use, uses; };
+struct step { int (*kernel)(void **); const char *origin; int first_use, uses, lanes, length; };
 struct edge { int region; int64_t offset; int outer, channels, pixels, element; };
 struct variant { const struct step *steps; int step_count; const struct edge *inputs, *outputs; };
 )";
@@ -110,8 +110,13 @@ static int par_for(void *user_context, halide_task task, int first, int count, u
 }
 
 static void remember(void *user_context, const char *message) {
-  if (current) snprintf(current->error, sizeof current->error, "%s", message);
-  else if (other_handler) other_handler(user_context, message);
+  if (current) {
+    if (current->workers) pthread_mutex_lock(&current->mutex);
+    snprintf(current->error, sizeof current->error, "%s", message);
+    if (current->workers) pthread_mutex_unlock(&current->mutex);
+  } else if (other_handler) {
+    other_handler(user_context, message);
+  }
 }
 
 static void install(void) {
@@ -236,6 +241,27 @@ static int run_step(@_model *model, const struct step *s) {
   return s->kernel(arguments);
 }
 
+/* Lanes are tasks of a loop, each on one thread: loops inside of them are serial. */
+static int run_lane(void *model, int number, uint8_t *stage) {
+  const struct step *s = (const struct step *)(void *)stage;
+  int result = 0;
+  for (; number > 0; --number) s += s->length;
+  for (int i = 0, count = s->length; i < count && !result; ++i) result = run_step((@_model *)model, &s[i]);
+  return result;
+}
+
+static int run_lanes(@_model *model, const struct step *s) {
+  struct loop l = {model, run_lane, model, (uint8_t *)(uintptr_t)s, 0, s->lanes, 0, s->lanes, 0};
+  return run_on_threads(model, &l);
+}
+
+/* How many steps a stage has. */
+static int stage_steps(const struct step *s) {
+  int count = 0;
+  for (int lane = 0; lane < s->lanes; ++lane) count += s[count].length;
+  return count;
+}
+
 /* A null pointer, or a CPU that cannot: nothing runs then. */
 static int ready(@_model *model, const void *const *inputs, void *const *outputs) {
   if (!model) return 0;
@@ -264,11 +290,14 @@ static int run_variant(@_model *model, const struct variant *v, size_t first, co
   current = model;
   piece = &model->pieces[0];
   int result = 0;
-  for (int i = 0; i < v->step_count && !result; ++i) {
-    result = run_step(model, &v->steps[i]);
-    if (model->watch) model->watch(model->watch_context, v->steps[i].origin);
+  for (int i = 0, count; i < v->step_count && !result; i += count) {
+    const struct step *s = &v->steps[i];
+    const int in_lanes = s->lanes > 1 && model->workers && !model->watch;
+    count = in_lanes ? stage_steps(s) : 1;
+    result = in_lanes ? run_lanes(model, s) : run_step(model, s);
+    if (model->watch) model->watch(model->watch_context, s->origin);
     if (result && !model->error[0])
-      snprintf(model->error, sizeof model->error, "the node '%s' failed with code %d", v->steps[i].origin, result);
+      snprintf(model->error, sizeof model->error, "the node '%s' failed with code %d", s->origin, result);
   }
   current = outer;
   piece = outer_piece;

@@ -7,7 +7,9 @@
 #include "generators/model/emitters.h"
 #include "generators/model/homes.h"
 #include "generators/model/memory_plan.h"
+#include "generators/model/stages.h"
 #include "generators/model/views.h"
+#include "runtime/graph/flops.h"
 #include "runtime/hash.h"
 
 namespace saltern::generators {
@@ -45,24 +47,50 @@ class Weights {
   std::multimap<std::string, Place> known_;
 };
 
+// When a value is touched: the step, all steps of its stage, and where that has several lanes, which.
+struct When {
+  int step, first, last;
+  int stage = -1, lane = -1;
+};
+
 // The lives of all values in the workspace, by name.
 class Lives {
  public:
-  // Notes that a value is touched at a step, which may be the first time.
-  void touch(const std::string &value, int64_t bytes, int step) {
-    auto [it, is_new] = index_.emplace(value, lives_.size());
-    if (is_new) lives_.push_back({value, bytes, step, step});
-    Lifetime &l = lives_[it->second];
-    l.first = std::min(l.first, step);
-    l.last = std::max(l.last, step);
+  // Notes that a value is touched, which may be the first time.
+  void touch(const std::string &value, int64_t bytes, const When &when) {
+    const auto [it, is_new] = index_.emplace(value, lives_.size());
+    if (is_new) {
+      lives_.push_back({value, bytes, 0, 0});
+      touched_.emplace_back();
+    }
+    touched_[it->second].push_back(when);
   }
-  void plan() { plan_ = plan_memory(lives_); }
+  void plan() {
+    for (size_t i = 0; i < lives_.size(); ++i) live(lives_[i], touched_[i]);
+    plan_ = plan_memory(lives_);
+  }
   int64_t offset(const std::string &value) const { return plan_.offsets[index_.at(value)]; }
   int64_t bytes() const { return plan_.bytes; }
 
  private:
+  // What two lanes share, or what is there before or after them, is alive in all of their stage.
+  static void live(Lifetime &life, const std::vector<When> &all) {
+    const When &one = all.front();
+    const bool in_lane = one.lane >= 0 && std::all_of(all.begin(), all.end(), [&](const When &w) {
+                           return w.stage == one.stage && w.lane == one.lane;
+                         });
+    if (in_lane) life.stage = one.stage, life.lane = one.lane;
+    life.first = in_lane ? one.step : one.first;
+    life.last = in_lane ? one.step : one.last;
+    for (const When &w : all) {
+      life.first = std::min(life.first, in_lane ? w.step : w.first);
+      life.last = std::max(life.last, in_lane ? w.step : w.last);
+    }
+  }
+
   std::map<std::string, size_t> index_;
   std::vector<Lifetime> lives_;
+  std::vector<std::vector<When>> touched_;
   MemoryPlan plan_;
 };
 
@@ -121,6 +149,27 @@ std::vector<EmittedKernel> calls_of(const Graph &graph, const GroupCall &call, c
   return copies;
 }
 
+// What stages.h asks about a step. A kernel writes its last argument, and all else that its nodes make.
+StageStep stage_step(const Graph &graph, const Group &group, const EmittedKernel &call, const Homes &homes) {
+  StageStep step = {};
+  double bytes = 0, flops = 0;
+  for (const EmittedArgument &a : call.arguments) {
+    bytes += static_cast<double>(bytes_of(a));
+    if (a.constant.defined() || a.value.empty()) continue;
+    const Homes::Home home = homes.of(a);
+    const bool made = std::any_of(group.nodes.begin(), group.nodes.end(), [&](const Graph::Node &n) {
+      return std::find(n.outputs.begin(), n.outputs.end(), a.value) != n.outputs.end();
+    });
+    step.touches.push_back({home.value, home.piece, made || &a == &call.arguments.back()});
+  }
+  for (const Graph::Node &n : group.nodes) flops += saltern::flops(graph, n);
+  // As the schedules cut tasks (schedules/patterns/): of a million operations, or of 16384 elements.
+  const auto written = static_cast<double>(bytes_of(call.arguments.back()));
+  step.one_task = flops > 0 ? flops < 2e6 : written < 2 * 16384 * sizeof(float);
+  step.microseconds = 0.2 + std::max(flops / 1e5, bytes / 5e4);
+  return step;
+}
+
 std::vector<int> dense_strides(const std::vector<int> &extents) {
   return strides_of(extents, Piece::dense(0, std::numeric_limits<int64_t>::max())).value();
 }
@@ -153,16 +202,44 @@ Variant Lowering::add(const Graph &graph) {
   const std::vector<GroupCall> groups = group_calls(graph);
   Homes homes(graph, groups);
   std::vector<EmittedKernel> calls;
+  std::vector<const Group *> made;  // by each call
   for (const GroupCall &g : groups)
     for (EmittedKernel &kernel : calls_of(graph, g, homes)) {
-      variant.steps.push_back({0, g.group.output(), {}});
       calls.push_back(std::move(kernel));
+      made.push_back(&g.group);
     }
   compute_in_place(graph, calls, homes);
 
+  // From here on, calls stand in the order in which they run; `stage` says when.
+  std::vector<StageStep> steps;
+  for (size_t c = 0; c < calls.size(); ++c) steps.push_back(stage_step(graph, *made[c], calls[c], homes));
+  const std::vector<Stage> stages = stages_of(steps);
+  std::vector<EmittedKernel> ordered;
+  std::vector<When> when;
+  for (size_t t = 0; t < stages.size(); ++t) {
+    const auto first = static_cast<int>(ordered.size()), lanes = static_cast<int>(stages[t].lanes.size());
+    for (int l = 0; l < lanes; ++l)
+      for (size_t c : stages[t].lanes[static_cast<size_t>(l)]) {
+        variant.steps.push_back({0, made[c]->output(), {}});
+        ordered.push_back(std::move(calls[c]));
+        const auto step = static_cast<int>(ordered.size()) - 1;
+        when.push_back({step, step, step});
+        if (lanes > 1) when.back() = {step, first, 0, static_cast<int>(t), l};
+      }
+    for (size_t s = static_cast<size_t>(first); s < when.size(); ++s) when[s].last = static_cast<int>(when.size()) - 1;
+    auto at = static_cast<size_t>(first);
+    variant.steps[at].lanes = lanes;
+    for (const std::vector<size_t> &lane : stages[t].lanes) {
+      variant.steps[at].length = static_cast<int>(lane.size());
+      at += lane.size();
+    }
+  }
+  calls = std::move(ordered);
+
   Lives lives;
-  const int before = -1, after = static_cast<int>(calls.size());
-  const auto touch = [&](const std::string &name, int step) {
+  const int steps_in_all = static_cast<int>(calls.size());
+  const When before = {-1, -1, -1}, after = {steps_in_all, steps_in_all, steps_in_all};
+  const auto touch = [&](const std::string &name, const When &step) {
     const std::string home = homes.of(name).value;
     const Graph::Value &v = graph.value(home);
     lives.touch(home, elements(v.shape) * facts(v.type).bytes(), step);
@@ -173,9 +250,9 @@ Variant Lowering::add(const Graph &graph) {
       const EmittedArgument &use = calls[s].arguments[a];
       if (use.constant.defined()) continue;
       if (use.value.empty())
-        lives.touch(scratch_name(s, a), bytes_of(use), static_cast<int>(s));
+        lives.touch(scratch_name(s, a), bytes_of(use), when[s]);
       else
-        touch(use.value, static_cast<int>(s));
+        touch(use.value, when[s]);
     }
   for (const std::string &o : graph.outputs)
     if (!graph.value(o).constant.defined()) touch(o, after);

@@ -11,7 +11,10 @@ constexpr int64_t alignment = 64;
 
 int64_t aligned(int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
-bool meet(const Lifetime &a, const Lifetime &b) { return a.first <= b.last && b.first <= a.last; }
+bool meet(const Lifetime &a, const Lifetime &b) {
+  if (a.stage >= 0 && a.stage == b.stage && a.lane != b.lane) return true;
+  return a.first <= b.last && b.first <= a.last;
+}
 
 }  // namespace
 

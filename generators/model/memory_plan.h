@@ -3,7 +3,8 @@
 // time share memory.
 //
 // A value is alive from the step that writes it to the last step that reads it, both included: a kernel never reads
-// and writes the same memory.
+// and writes the same memory. Steps in lanes (stages.h) run at the same time as those in others: what is alive in a lane
+// meets all that is alive in another lane of that stage.
 
 #include <cstdint>
 #include <string>
@@ -15,6 +16,8 @@ struct Lifetime {
   std::string value;
   int64_t bytes;
   int first, last;  // steps
+  // Where all steps that touch it are in one lane of one stage; a stage that has more lanes than one has a number.
+  int stage = -1, lane = -1;
 };
 
 struct MemoryPlan {

@@ -24,6 +24,8 @@ struct Step {
   int kernel;          // NAME_kernel_<number>
   std::string origin;  // the node that it computes, for error texts
   std::vector<BufferUse> buffers;
+  int lanes = 1;   // of the stage that begins here (stages.h), which stand one behind the other; one: just this step
+  int length = 1;  // of the lane that begins here
 };
 
 // An input or output of the model: row-major N, C, H, W outside, in its region as its layout says.

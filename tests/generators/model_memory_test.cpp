@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "generators/model/compile.h"
-#include "tests/compiled_program.h"
+#include "tests/compiled_graph.h"
 
 namespace saltern {
 namespace {
@@ -77,11 +77,18 @@ Graph with_temporaries() {
   const std::string grouped = b.conv2d("x", {64, 5, 1, 2, 1, 2});
   const std::string wide = b.conv2d("x", {24, 7, 1, 3});
   const std::string each = b.conv2d("x", {32, 5, 1, 2, 1, 32});
-  return b.finish({product, b.apply("softmax", {b.flatten(grouped)}, {{"axis", int64_t{-1}}}), wide, each});
+  // Two products of one task each, which run at the same time.
+  b.input("c", {1, 80, 90});
+  b.input("d", {1, 90, 100});
+  const std::string left = b.graph.add_node("matmul", {"c", "d"}, "left", {1, 80, 100});
+  const std::string right = b.graph.add_node("matmul", {"c", "d"}, "right", {1, 80, 100});
+  return b.finish(
+      {product, b.apply("softmax", {b.flatten(grouped)}, {{"axis", int64_t{-1}}}), wide, each, left, right});
 }
 
 TEST(CompiledModelMemory, ARunAllocatesNothing) {
   const generators::TemporaryFolder folder;
+  EXPECT_EQ(most_lanes(with_temporaries()), 2);
   const CompiledModel made = generators::compile_model(with_temporaries(), {"net", folder.path(), {"avx2", "sse41"}});
   EXPECT_GT(made.kernel_memory.caller, 0) << "no kernel of this test has a temporary on the heap";
   EXPECT_GT(made.kernel_memory.task, 0);
