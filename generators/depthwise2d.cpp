@@ -26,7 +26,8 @@ const Kernel depthwise2d(
       const Tensor y = algorithms::depthwise2d(x, w, b, sliding(k));
       const Halide::Func out = k.output("y", y);
       k.schedule([&](const Machine &m) {
-        schedules::depthwise({out, y.func(), w.func(), x.func()}, m, k.tuned(schedules::DepthwiseKnobs::fitting(m)));
+        schedules::depthwise({out, y.func(), w.func(), x.func()}, m,
+                             k.tuned(schedules::DepthwiseKnobs::fitting(m, Halide::Internal::simplify(y.extent(2)))));
       });
     },
     calls(cases, &ConvolutionCase::depthwise_forward), timings(squares, &ConvolutionCase::depthwise_forward));

@@ -3,6 +3,7 @@
 // strip of pixels of one row shares the loaded weights. A few rows are a task, which first copies what they need of the
 // image with the zeros around it: the copy is still in the cache when it is read.
 
+#include "schedules/balance.h"
 #include "schedules/knobs.h"
 #include "schedules/machine.h"
 
@@ -18,7 +19,18 @@ struct DepthwiseKnobs {
             {"width", &DepthwiseKnobs::width, {2, 4, 7, 8, 14}},
             {"rows", &DepthwiseKnobs::rows, {1, 2, 4, 8, 16}}};
   }
-  static DepthwiseKnobs fitting(const Machine &) { return {1, 7, 4}; }
+  // Where the height of the result is known, rows that share it out evenly.
+  static DepthwiseKnobs fitting(const Machine &, const Halide::Expr &height = {}) {
+    DepthwiseKnobs best = {1, 7, 4};
+    const auto known = height.defined() ? Halide::Internal::as_const_int(height) : std::nullopt;
+    const auto cost = [&](int rows) {
+      const int tasks = (static_cast<int>(*known) + rows - 1) / rows;
+      return unevenness(tasks) * tasks * rows;
+    };
+    for (int rows = 8; known && rows > 1; --rows)
+      if (cost(rows) < cost(best.rows)) best.rows = rows;
+    return best;
+  }
 };
 
 struct Depthwise {

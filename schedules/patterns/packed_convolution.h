@@ -3,13 +3,14 @@
 //   y(co, block, x, y, n) reduces w(ci, kx, ky, co, block), stored co innermost, times the image over ci, kx and ky.
 //
 // A register tile of tile_blocks panels x tile_width pixels of a row stays in registers across the whole reduction.
-// Strips of rows run in parallel; each first copies its part of the image with the zeros around it, if there are any.
-// Where all pixels are one row, as those of pointwise convolutions and the rows of dense layers are, stretches of it run
-// in parallel, or groups of panels where pixels are few.
+// Strips of rows run in parallel, or groups of panels of them; each first copies its part of the image with the zeros
+// around it, if there are any. Where all pixels are one row, as those of pointwise convolutions and the rows of dense
+// layers are, stretches of it run in parallel, or groups of panels where pixels are few.
 
 #include <algorithm>
 #include <vector>
 
+#include "schedules/balance.h"
 #include "schedules/machine.h"
 
 namespace saltern::schedules {
@@ -33,8 +34,8 @@ inline bool strip_is_on_heap(const PackedConvolutionShape &s) { return padded_by
 struct PackedConvolutionKnobs {
   int tile_blocks;  // panels in the register tile; divides the number of panels
   int tile_width;   // pixels in the register tile
-  int strip;        // rows that one task computes
-  int stretch;      // of the only row: tiles of pixels that one task computes,
+  int strip;        // rows that one task computes,
+  int stretch;      // or tiles of pixels where there is one row only,
   int group;        // and tiles of panels
 
   // The tile that wastes least of a row while its accumulators, one row of loads and one broadcast fit the registers.
@@ -59,11 +60,35 @@ struct PackedConvolutionKnobs {
     const int tasks = static_cast<int>(std::clamp(s.flops / 1e6, 1.0, 8.0));
     best.strip = (s.height + tasks - 1) / tasks;
     while (best.strip > 1 && padded_bytes(s, best.strip) > most_stack_bytes) --best.strip;
+    if (s.height > 1) {
+      best.group = s.blocks / best.tile_blocks;
+      if (tasks > 1) balance(best, s);
+      return best;
+    }
     const int across = (s.width + best.tile_width - 1) / best.tile_width, deep = s.blocks / best.tile_blocks;
     const bool many_pixels = across >= 2 * tasks;
     best.stretch = many_pixels ? (across + tasks - 1) / tasks : across;
     best.group = many_pixels ? deep : (deep + tasks - 1) / tasks;
     return best;
+  }
+
+ private:
+  // Shorter strips, or panels in groups, where that shares the work out more evenly. Each task costs a little more, as
+  // it copies its strip.
+  static void balance(PackedConvolutionKnobs &knobs, const PackedConvolutionShape &s) {
+    const int longest = knobs.strip, deep = knobs.group;
+    double best_cost = 1e30;
+    for (int strip = longest; strip >= std::max(1, longest / 4); --strip)
+      for (int groups = 1; groups <= std::min(deep, 4); groups *= 2) {
+        const int strips = (s.height + strip - 1) / strip, group = (deep + groups - 1) / groups,
+                  tasks = strips * groups;
+        const double done_twice = static_cast<double>(strips * strip) / s.height * (group * groups) / deep;
+        const double cost = unevenness(tasks) * done_twice + 0.005 * tasks;
+        if (cost >= best_cost) continue;
+        best_cost = cost;
+        knobs.strip = strip;
+        knobs.group = group;
+      }
   }
 };
 
@@ -92,16 +117,15 @@ inline void packed_convolution(PackedConvolution p, const PackedConvolutionShape
   const Var lane = whole_panels ? o[0] : co;
   out.split(x, tile_x, px, knobs.tile_width, TailStrategy::ShiftInwards)
       .split(y, strip, row, knobs.strip, TailStrategy::ShiftInwards);
-  if (shape.height == 1 && !p.padded.defined()) {
-    Var stretch("stretch"), group("group"), task("task");
+  Var stretch("stretch"), group("group"), task("task");
+  out.split(tile_block, group, tile_block, knobs.group, TailStrategy::GuardWithIf);
+  if (shape.height == 1 && !p.padded.defined())
     out.split(tile_x, stretch, tile_x, knobs.stretch, TailStrategy::GuardWithIf)
-        .split(tile_block, group, tile_block, knobs.group, TailStrategy::GuardWithIf)
         .reorder({lane, block, px, tile_x, row, tile_block, group, stretch, strip, n})
-        .fuse(group, stretch, task)
-        .parallel(task);
-  } else {
-    out.reorder({lane, block, px, tile_x, row, tile_block, strip, n}).parallel(strip);
-  }
+        .fuse(group, stretch, task);
+  else
+    out.reorder({lane, block, px, tile_x, row, tile_block, group, strip, n}).fuse(group, strip, task);
+  out.parallel(task);
   out.vectorize(lane, lanes).unroll(lane).unroll(block).unroll(px);
 
   const std::vector<Var> a = p.y.args();
@@ -120,7 +144,7 @@ inline void packed_convolution(PackedConvolution p, const PackedConvolutionShape
   if (p.padded.defined()) {
     const std::vector<Var> q = p.padded.args();
     const Var along = p.channels_in < m.float_lanes() ? q[1] : q[0];
-    p.padded.compute_at(out, strip).vectorize(along, m.float_lanes(), TailStrategy::GuardWithIf);
+    p.padded.compute_at(out, task).vectorize(along, m.float_lanes(), TailStrategy::GuardWithIf);
     if (!strip_is_on_heap(shape)) p.padded.store_in(Halide::MemoryType::Stack);
   }
 }
