@@ -60,22 +60,16 @@ struct PackedConvolutionKnobs {
     const int tasks = static_cast<int>(std::clamp(s.flops / 1e6, 1.0, 8.0));
     best.strip = (s.height + tasks - 1) / tasks;
     while (best.strip > 1 && padded_bytes(s, best.strip) > most_stack_bytes) --best.strip;
-    if (s.height > 1) {
-      best.group = s.blocks / best.tile_blocks;
-      if (tasks > 1) balance(best, s);
-      return best;
-    }
-    const int across = (s.width + best.tile_width - 1) / best.tile_width, deep = s.blocks / best.tile_blocks;
-    const bool many_pixels = across >= 2 * tasks;
-    best.stretch = many_pixels ? (across + tasks - 1) / tasks : across;
-    best.group = many_pixels ? deep : (deep + tasks - 1) / tasks;
+    best.stretch = (s.width + best.tile_width - 1) / best.tile_width;
+    best.group = s.blocks / best.tile_blocks;
+    if (tasks > 1) s.height > 1 ? balance_strips(best, s) : balance_row(best, s, tasks);
     return best;
   }
 
  private:
   // Shorter strips, or panels in groups, where that shares the work out more evenly. Each task costs a little more, as
   // it copies its strip.
-  static void balance(PackedConvolutionKnobs &knobs, const PackedConvolutionShape &s) {
+  static void balance_strips(PackedConvolutionKnobs &knobs, const PackedConvolutionShape &s) {
     const int longest = knobs.strip, deep = knobs.group;
     double best_cost = 1e30;
     for (int strip = longest; strip >= std::max(1, longest / 4); --strip)
@@ -87,6 +81,24 @@ struct PackedConvolutionKnobs {
         if (cost >= best_cost) continue;
         best_cost = cost;
         knobs.strip = strip;
+        knobs.group = group;
+      }
+  }
+
+  // About so many tasks: parts of many pixels, or of many panels, or both where that shares out the work more evenly.
+  static void balance_row(PackedConvolutionKnobs &knobs, const PackedConvolutionShape &s, int tasks) {
+    const int across = knobs.stretch, deep = knobs.group;
+    const bool many_pixels = across >= 2 * tasks;
+    double best_cost = 1e30;
+    for (int stretches = 1; stretches <= (s.padded_row_bytes > 0 ? 1 : std::min(across, 2 * tasks)); ++stretches)
+      for (int groups = 1; groups <= std::min(deep, 2 * tasks / stretches); ++groups) {
+        const int stretch = (across + stretches - 1) / stretches, group = (deep + groups - 1) / groups;
+        const double longer = static_cast<double>(stretch * stretches) / across * (group * groups) / deep;
+        const int number = stretches * groups, few = std::max(0, tasks - number);
+        const double cost = unevenness(number) * longer + 0.02 * few + 0.01 * (many_pixels ? groups : stretches);
+        if (cost >= best_cost) continue;
+        best_cost = cost;
+        knobs.stretch = stretch;
         knobs.group = group;
       }
   }
