@@ -19,7 +19,9 @@ FormulaPlace::FormulaPlace(const Graph::Value &v) : at(v.shape.size()) {
 EmittedKernel emit_formula(const Graph &graph, const Group &group) {
   const Graph::Node &node = group.anchor();
   const formula::Expression element = node.attributes.expression("element");
-  const Graph::Value result = graph.value(group.output());
+  Graph::Value result = graph.value(group.output());
+  // An image of one pixel, as a mean over pixels is, is one with its channels innermost, too: vectors run along those.
+  if (result.shape.size() == 4 && result.shape[2] * result.shape[3] == 1) result.layout = Layout::channels_last;
   EmittedKernel k;
   k.key = "formula " + to_string(element) + key_of(result);
   Call call;
