@@ -153,5 +153,38 @@ TEST(GrowingJoins, TakeNothingThatDiffers) {
   EXPECT_EQ(to_text(with_growing_joins(g)), to_text(g));
 }
 
+// As ShuffleNet writes it: channels cut into groups, turned, and put together again.
+std::string shuffled(JoinGraph &b, const std::string &x, int64_t groups, const Shape &order) {
+  const Shape s = b.graph.value(x).shape, cut = {s[0], groups, s[1] / groups, s[2], s[3]};
+  Shape turned;
+  for (int64_t d : order) turned.push_back(cut[static_cast<size_t>(d)]);
+  const std::string number = std::to_string(b.graph.nodes.size());
+  const std::string c = b.graph.add_node("reshape", {x}, "cut" + number, cut, {{"shape", cut}});
+  const std::string t = b.graph.add_node("transpose", {c}, "turned" + number, turned, {{"order", order}});
+  return b.graph.add_node("reshape", {t}, "shuffled" + number, s, {{"shape", s}});
+}
+
+TEST(ChannelShuffles, AreOneKernelWhoseHalvesAreReadInPlace) {
+  JoinGraph b({2, 16, 5, 6});
+  const std::string mixed = shuffled(b, b.join({b.pointwise("x", 20), b.pointwise("x", 20)}), 5, {0, 2, 1, 3, 4});
+  const std::string half = b.cut(mixed, 0, 20), other = b.cut(mixed, 20, 20);
+  const Graph g = b.finish({b.pointwise(b.join({half, b.pointwise(other, 20)}), 8)});
+  int formulas = 0;
+  for (const PlannedStep &s : plan_model(g).steps) {
+    formulas += s.operations.front() == "formula";
+    EXPECT_NE(s.operations.front(), "reshape");
+  }
+  EXPECT_EQ(formulas, 1);
+  expect_right_when_compiled(g);
+}
+
+TEST(ChannelShuffles, AreNoOtherTransposes) {
+  JoinGraph b({1, 16, 4, 4});
+  const std::string pixels = shuffled(b, b.pointwise("x", 16), 4, {0, 1, 2, 4, 3});
+  const Graph g = b.finish({b.pointwise(pixels, 8)});
+  EXPECT_EQ(to_text(with_channel_shuffles(g)), to_text(g));
+  expect_right_when_compiled(g);
+}
+
 }  // namespace
 }  // namespace saltern::generators

@@ -19,6 +19,20 @@ bool makes_rows(const Graph::Node &n) {
   return operations.count(n.operation) > 0;
 }
 
+// Whether a formula takes each pixel from the same pixel of its only operand: channels in another order.
+bool keeps_pixels(const Graph &graph, const Graph::Node &n) {
+  if (n.operation != "formula" || n.inputs.size() != 1) return false;
+  const formula::Expression &element = n.attributes.expression("element");
+  const Shape &shape = graph.value(n.outputs[0]).shape;
+  if (element->kind != formula::Expression::Kind::load || shape.size() != 4) return false;
+  if (graph.value(n.inputs[0]).shape != shape) return false;
+  for (int d : {0, 2, 3}) {
+    const formula::Expression &index = element->arguments.at(static_cast<size_t>(d));
+    if (index->kind != formula::Expression::Kind::axis || index->number != d) return false;
+  }
+  return true;
+}
+
 void set_layout(Graph &graph, const std::string &name, bool &changed) {
   Graph::Value &v = graph.values.at(name);
   if (v.shape.size() != 4 || v.layout == Layout::channels_last) return;
@@ -57,11 +71,12 @@ Graph with_layouts(Graph graph) {
     for (const std::string &i : n.inputs) set_layout(graph, i, changed);
     for (const std::string &o : n.outputs) set_layout(graph, o, changed);
   }
-  // To all that has the same shape and is computed with it element by element, and to what is joined with it.
+  // To all that has the same shape and is computed with it element by element, or pixel by pixel, and to what is joined
+  // with it.
   while (changed) {
     changed = false;
     for (const Graph::Node &n : graph.nodes) {
-      if (!is_elementwise(graph, n) && n.operation != "concat") continue;
+      if (!is_elementwise(graph, n) && n.operation != "concat" && !keeps_pixels(graph, n)) continue;
       const Shape &shape = graph.value(n.outputs[0]).shape;
       std::vector<std::string> same = n.outputs;
       for (const std::string &i : n.inputs)

@@ -26,6 +26,10 @@ namespace saltern::generators {
 // it lies in memory, and its weights are packed in that order.
 [[nodiscard]] Graph with_dense_on_images(Graph graph);
 
+// Channels of an image in another order, written as reshape, transpose and reshape (ShuffleNet), are one formula, which
+// leaves the image as it lies in memory.
+[[nodiscard]] Graph with_channel_shuffles(Graph graph);
+
 // Operations that have no kernel of their own as others that have: matrix products with constants as dense layers,
 // batches that broadcast as copies, softmax along a dimension that is not the last, slices and transposes as formulas.
 [[nodiscard]] Graph with_compilable_operations(Graph graph);
