@@ -63,6 +63,17 @@ TEST(SunkReshapes, LetElementwiseOperationsEndTheProduct) {
   expect_right_when_compiled(g);
 }
 
+TEST(SunkReshapes, OneAfterAnotherAreOne) {
+  Rows b;
+  const std::string cube = b.cube();
+  const std::string flat = b.graph.add_node(
+      "transpose", {b.graph.add_node("reshape", {cube}, "row", {6, 1, 6}, {{"shape", Shape{6, 1, 6}}})}, "flat",
+      {1, 6, 6}, {{"order", Shape{1, 0, 2}}});
+  const Graph g = with_compilable_operations(b.finish({b.apply("relu", {flat})})), after = with_sunk_reshapes(g);
+  expect_same_results(after, g);
+  EXPECT_EQ(kernels(after), 1u);
+}
+
 TEST(SunkReshapes, StayWhereOthersReadThemOrOperandsGoAcrossRows) {
   Rows b;
   const std::string cube = b.cube();

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <numeric>
 
 #include "generators/model/passes/passes.h"
@@ -109,6 +110,11 @@ class Rewriter {
     const Operand x = operand(n.inputs.at(0));
     const std::vector<int64_t> &order = n.attributes.integers("order");
     Lowering to(n, 0, {x}, graph_);
+    // Where only extents of 1 change their places, elements do not.
+    std::vector<int64_t> moved;
+    for (int64_t d : order)
+      if (x.shape.at(static_cast<size_t>(d)) != 1) moved.push_back(d);
+    if (std::is_sorted(moved.begin(), moved.end())) return give(n, to.reshaped(x, graph_.value(n.outputs[0]).shape));
     give(n, to.formula(x.type, graph_.value(n.outputs[0]).shape, {x}, [&](const Reads &r, const Axes &at) {
       Axes from(at.size());
       for (size_t d = 0; d < order.size(); ++d) from.at(static_cast<size_t>(order[d])) = at[d];

@@ -18,12 +18,15 @@ class Sinking {
   void run() {
     const std::vector<Graph::Node> nodes = graph_.nodes;
     graph_.nodes.clear();
-    for (const Graph::Node &n : nodes) {
+    for (const Graph::Node &n : nodes)
       for (const std::string &i : n.inputs) ++readers_[i];
-      if (n.operation == "reshape") reshapes_[n.outputs[0]] = n.inputs[0];
-    }
     for (const std::string &o : graph_.outputs) ++readers_[o];
     for (const Graph::Node &n : nodes) {
+      if (n.operation == "reshape") {  // of a reshape is one
+        const auto before = reshapes_.find(n.inputs[0]);
+        const bool second = before != reshapes_.end() && readers_.at(n.inputs[0]) == 1;
+        reshapes_[n.outputs[0]] = second ? before->second : n.inputs[0];
+      }
       if (n.operation == "dense" || n.operation == "matmul" || follows_product(n)) products_.insert(n.outputs[0]);
       const std::string product = product_before(n);
       if (product.empty() || !sink(n, product)) graph_.nodes.push_back(n);
