@@ -111,38 +111,34 @@ struct PackedConvolution {
   int channels_in;
 };
 
-inline void packed_convolution(PackedConvolution p, const PackedConvolutionShape &shape, const Machine &m,
-                               const PackedConvolutionKnobs &knobs) {
+// The loops of a result cut into register tiles, innermost first, for a schedule to order and place.
+struct PackedTiles {
+  Halide::Var lane, block, pixel, tile_x, tile_block;
+};
+
+// Each tile of y is summed over the whole reduction at `tile_x`. `past_channels` says what happens where channels do
+// not fill the last panel.
+inline PackedTiles register_tiles(PackedConvolution p, const PackedConvolutionShape &shape, const Machine &m,
+                                  const PackedConvolutionKnobs &knobs,
+                                  Halide::TailStrategy past_channels = Halide::TailStrategy::GuardWithIf) {
   using Halide::TailStrategy;
   using Halide::Var;
   const int lanes = std::min(shape.panel, m.float_lanes());
-  Halide::Func out = p.out;
-  Var co("co_in"), block("block"), tile_block("tile_block"), px("px"), tile_x("tile_x"), row("row"), strip("strip");
-  const std::vector<Var> o = out.args();
+  Var co("co_in"), block("block"), tile_block("tile_block"), px("px"), tile_x("tile_x");
+  const std::vector<Var> o = p.out.args();
   const bool whole_panels = o.size() == 5;
-  const Var x = o[o.size() - 3], y = o[o.size() - 2], n = o[o.size() - 1];
   if (whole_panels)
-    out.split(o[1], tile_block, block, knobs.tile_blocks, TailStrategy::RoundUp);
+    p.out.split(o[1], tile_block, block, knobs.tile_blocks, TailStrategy::RoundUp);
   else
-    out.split(o[0], block, co, shape.panel, TailStrategy::GuardWithIf)
+    p.out.split(o[0], block, co, shape.panel, past_channels)
         .split(block, tile_block, block, knobs.tile_blocks, TailStrategy::RoundUp);
   const Var lane = whole_panels ? o[0] : co;
-  out.split(x, tile_x, px, knobs.tile_width, TailStrategy::ShiftInwards)
-      .split(y, strip, row, knobs.strip, TailStrategy::ShiftInwards);
-  Var stretch("stretch"), group("group"), task("task");
-  out.split(tile_block, group, tile_block, knobs.group, TailStrategy::GuardWithIf);
-  if (shape.height == 1 && !p.padded.defined())
-    out.split(tile_x, stretch, tile_x, knobs.stretch, TailStrategy::GuardWithIf)
-        .reorder({lane, block, px, tile_x, row, tile_block, group, stretch, strip, n})
-        .fuse(group, stretch, task);
-  else
-    out.reorder({lane, block, px, tile_x, row, tile_block, group, strip, n}).fuse(group, strip, task);
-  out.parallel(task);
-  out.vectorize(lane, lanes).unroll(lane).unroll(block).unroll(px);
+  p.out.split(o[o.size() - 3], tile_x, px, knobs.tile_width, TailStrategy::ShiftInwards);
+  p.out.vectorize(lane, lanes).unroll(lane).unroll(block).unroll(px);
 
   const std::vector<Var> a = p.y.args();
   const std::vector<Halide::RVar> r = p.y.rvars(0);
-  p.y.compute_at(out, tile_x).bound_extent(a[0], shape.panel).bound_extent(a[1], knobs.tile_blocks);
+  p.y.compute_at(p.out, tile_x).bound_extent(a[0], shape.panel).bound_extent(a[1], knobs.tile_blocks);
   p.y.bound_extent(a[2], knobs.tile_width);
   p.y.vectorize(a[0], lanes).unroll(a[0]).unroll(a[1]).unroll(a[2]);
   p.y.update()
@@ -152,13 +148,37 @@ inline void packed_convolution(PackedConvolution p, const PackedConvolutionShape
       .unroll(a[1])
       .unroll(a[2]);
   if (p.channels_in < 4) p.y.update().unroll(r[0]).unroll(r[1]);
+  return {lane, block, px, tile_x, tile_block};
+}
 
-  if (p.padded.defined()) {
-    const std::vector<Var> q = p.padded.args();
-    const Var along = p.channels_in < m.float_lanes() ? q[1] : q[0];
-    p.padded.compute_at(out, task).vectorize(along, m.float_lanes(), TailStrategy::GuardWithIf);
-    if (!strip_is_on_heap(shape)) p.padded.store_in(Halide::MemoryType::Stack);
-  }
+// The copy of the image with the zeros around it, made where `at` says.
+inline void padded_copy(PackedConvolution p, const Halide::LoopLevel &at, const Machine &m) {
+  const std::vector<Halide::Var> q = p.padded.args();
+  const Halide::Var along = p.channels_in < m.float_lanes() ? q[1] : q[0];
+  p.padded.compute_at(at).vectorize(along, m.float_lanes(), Halide::TailStrategy::GuardWithIf);
+}
+
+inline void packed_convolution(PackedConvolution p, const PackedConvolutionShape &shape, const Machine &m,
+                               const PackedConvolutionKnobs &knobs) {
+  using Halide::TailStrategy;
+  using Halide::Var;
+  Halide::Func out = p.out;
+  const std::vector<Var> o = out.args();
+  const Var y = o[o.size() - 2], n = o[o.size() - 1];
+  Var row("row"), strip("strip"), stretch("stretch"), group("group"), task("task");
+  auto [lane, block, px, tile_x, tile_block] = register_tiles(p, shape, m, knobs);
+  out.split(y, strip, row, knobs.strip, TailStrategy::ShiftInwards)
+      .split(tile_block, group, tile_block, knobs.group, TailStrategy::GuardWithIf);
+  if (shape.height == 1 && !p.padded.defined())
+    out.split(tile_x, stretch, tile_x, knobs.stretch, TailStrategy::GuardWithIf)
+        .reorder({lane, block, px, tile_x, row, tile_block, group, stretch, strip, n})
+        .fuse(group, stretch, task);
+  else
+    out.reorder({lane, block, px, tile_x, row, tile_block, group, strip, n}).fuse(group, strip, task);
+  out.parallel(task);
+  if (!p.padded.defined()) return;
+  padded_copy(p, {out, task}, m);
+  if (!strip_is_on_heap(shape)) p.padded.store_in(Halide::MemoryType::Stack);
 }
 
 }  // namespace saltern::schedules

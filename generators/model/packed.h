@@ -1,0 +1,26 @@
+#pragma once
+// A contraction with packed weights (geometry.h) as one stage of a pipeline: what its kernel takes, the formula, and the
+// facts that its schedule (schedules/patterns/packed_convolution.h) wants.
+
+#include "generators/model/epilogue.h"
+#include "generators/model/geometry.h"
+#include "schedules/patterns/packed_convolution.h"
+
+namespace saltern::generators {
+
+// Its weights and its bias, as packed_sums takes them.
+std::vector<EmittedArgument> packed_arguments(const Graph &graph, const Graph::Node &node, const Geometry &g);
+
+// y(co, block, x, y, n) of an image (c, x, y, n) that reads as zero outside its extents.
+dsl::Tensor packed_sums(const dsl::Tensor &image, const dsl::Tensor &weights, const dsl::Tensor &bias,
+                        const Geometry &g);
+
+// The epilogue of such sums, over (co, block, x, y, n) where channels fill all panels; else over (c, x, y, n), so that a
+// guard can leave out what is past the last channel.
+dsl::Tensor packed_result(const dsl::Tensor &sums, const Geometry &g, const Epilogue &epilogue,
+                          const std::vector<dsl::Tensor> &operands);
+std::vector<int> packed_result_extents(const Geometry &g);
+
+schedules::PackedConvolutionShape shape_of(const Geometry &g);
+
+}  // namespace saltern::generators
