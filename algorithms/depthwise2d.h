@@ -12,12 +12,19 @@
 namespace saltern::algorithms {
 using dsl::Tensor;
 
-inline Tensor depthwise2d(const Tensor &x, const Tensor &w, const Tensor &b, const Sliding2d &s) {
+// Rows of a window that lie above or below the image add nothing: they can be left out of the sum instead of read as zero.
+// Then x need read as zero to its sides only.
+enum class OutsideRows { read_as_zero, left_out };
+
+inline Tensor depthwise2d(const Tensor &x, const Tensor &w, const Tensor &b, const Sliding2d &s,
+                          OutsideRows outside = OutsideRows::read_as_zero) {
   Halide::Var c("c"), at_x("x"), at_y("y"), n("n");
   Halide::RDom r(0, w.extent(1), 0, w.extent(2), "r");
+  const Halide::Expr row = window_source(at_y, r.y, s.y);
+  if (outside == OutsideRows::left_out) r.where(row >= 0 && row < x.extent(2));
   Halide::Func y("depthwise2d");
   y(c, at_x, at_y, n) = b(c);
-  y(c, at_x, at_y, n) += w(c, r.x, r.y) * x(c, window_source(at_x, r.x, s.x), window_source(at_y, r.y, s.y), n);
+  y(c, at_x, at_y, n) += w(c, r.x, r.y) * x(c, window_source(at_x, r.x, s.x), row, n);
   return {y,
           {x.extent(0), window_positions(x.extent(1), w.extent(1), s.x),
            window_positions(x.extent(2), w.extent(2), s.y), x.extent(3)}};

@@ -14,6 +14,13 @@ inline Tensor padded(const Tensor &x, const Halide::Expr &value) {
 
 inline Tensor zero_padded(const Tensor &x) { return padded(x, 0); }
 
+// x with zero outside its extent along dimension d.
+inline Tensor zero_padded(const Tensor &x, int d) {
+  Halide::Region bounds(x.rank(), {Halide::Expr(), Halide::Expr()});
+  bounds[d] = {0, x.extent(d)};
+  return {Halide::BoundaryConditions::constant_exterior(x.func(), Halide::cast(x.type(), 0), bounds), x.extents()};
+}
+
 // x whose last element along dimension d goes on for ever, and likewise its first.
 inline Tensor edge_repeated(const Tensor &x, int d) {
   std::vector<Halide::Var> args = x.vars();

@@ -1,5 +1,6 @@
 #include "generators/model/emit.h"
 
+#include "generators/model/chains.h"
 #include "generators/model/emitters.h"
 #include "generators/model/views.h"
 #include "runtime/operators/lowering.h"
@@ -56,6 +57,7 @@ EmittedKernel emit(const Graph &graph, const Group &group) {
   const std::string who = "node '" + group.output() + "' (" + anchor.operation + ")";
   try {
     if (has_packed_form(graph, anchor)) return emit_contraction(graph, group);
+    if (has_chain_form(graph, group)) return emit_chain(graph, {{group}});
     if (is_elementwise(graph, anchor)) return emit_elementwise(graph, group);
     if (anchor.operation == "formula") return emit_formula(graph, group);
     if (anchor.operation == "attention") return emit_attention(graph, group);

@@ -106,15 +106,6 @@ void conv2d(const Graph &graph, const Graph::Node &node, Call &call, Arguments &
   all.push_back(argument(graph, node.outputs[0], {i(y[1] / g), i(g), i(y[3]), i(y[2]), i(y[0])}));
 }
 
-// Weights (C, 1, KH, KW) with their channels innermost.
-Tensor channels_innermost(const Tensor &weights) {
-  const Shape &s = weights.shape();
-  const Tensor to = Tensor::empty({s[2], s[3], s[0]});
-  const Shape &from = weights.strides();
-  to.copy_from(weights.viewed(to.shape(), {from[2], from[3], from[0]}));
-  return to;
-}
-
 void depthwise2d(const Graph &graph, const Graph::Node &node, Call &call, Arguments &all) {
   const Graph::Value &w = graph.value(node.inputs.at(1));
   add_buffer(graph, node.inputs[0], memory_extents(graph.value(node.inputs[0])), call, all);
@@ -176,12 +167,7 @@ const Row *find_row(const std::string &operation) {
 
 // A convolution whose every channel is a group of its own has a kernel of its own.
 std::string kernel_of(const Graph &graph, const Graph::Node &node) {
-  if (node.operation != "conv2d") return node.operation;
-  const Shape &x = graph.value(node.inputs.at(0)).shape, &w = graph.value(node.inputs.at(1)).shape;
-  const int64_t groups = node.attributes.integer("groups", 1);
-  const bool depthwise =
-      groups > 1 && groups == x[1] && groups == w[0] && graph.value(node.inputs[1]).constant.defined();
-  return depthwise ? "depthwise2d" : "conv2d";
+  return is_depthwise(graph, node) ? "depthwise2d" : node.operation;
 }
 
 std::string text(const Call &call) {
@@ -196,6 +182,13 @@ std::string text(const Call &call) {
 }
 
 }  // namespace
+
+bool is_depthwise(const Graph &graph, const Graph::Node &node) {
+  if (node.operation != "conv2d") return false;
+  const Shape &x = graph.value(node.inputs.at(0)).shape, &w = graph.value(node.inputs.at(1)).shape;
+  const int64_t groups = node.attributes.integer("groups", 1);
+  return groups > 1 && groups == x[1] && groups == w[0] && graph.value(node.inputs[1]).constant.defined();
+}
 
 bool has_library_form(const Graph::Node &node) { return find_row(node.operation) != nullptr; }
 

@@ -6,10 +6,16 @@
 
 namespace saltern::generators {
 
+struct Chain;
+
 // A contraction with packed weights and an epilogue: conv2d of one group and dense, of constant weights.
 EmittedKernel emit_contraction(const Graph &graph, const Group &group);
 // Products, scores, softmax and products again, without the scores as a whole.
 EmittedKernel emit_attention(const Graph &graph, const Group &group);
+// Convolutions that follow each other, computed depth first.
+EmittedKernel emit_chain(const Graph &graph, const Chain &chain);
+// Whether a group is such a chain by itself: it gains by reading past the edges of its image without a copy.
+bool has_chain_form(const Graph &graph, const Group &group);
 // A chain of elementwise operations, with broadcasting.
 EmittedKernel emit_elementwise(const Graph &graph, const Group &group);
 // Any formula: movement, reductions, gathers.
@@ -26,6 +32,8 @@ EmittedKernel emit_concat(const Graph &graph, const Group &group);
 EmittedKernel emit_part(const Graph &graph, const Graph::Node &concat, size_t input, const Piece &place);
 
 bool has_packed_form(const Graph &graph, const Graph::Node &node);
+// Whether it is a convolution whose every channel is a group of its own, of constant weights.
+bool is_depthwise(const Graph &graph, const Graph::Node &node);
 bool has_library_form(const Graph::Node &node);
 // Whether an epilogue can follow it in its kernel.
 bool has_library_epilogue(const Graph &graph, const Graph::Node &node);

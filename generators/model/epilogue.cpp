@@ -64,7 +64,7 @@ std::vector<dsl::Tensor> Epilogue::inputs(Build &build, size_t result_rank) cons
   for (const std::string &name : operands_) {
     const Graph::Value &v = graph_.value(name);
     const int rank = place(v, result()) == Place::everywhere ? static_cast<int>(result_rank) : 1;
-    all.push_back(build.input("operand_" + std::to_string(all.size()), rank, storage_type(v.type)));
+    all.push_back(build.input("operand_" + std::to_string(build.inputs().size()), rank, storage_type(v.type)));
   }
   return all;
 }

@@ -51,6 +51,12 @@ Geometry geometry_of(const Graph &graph, const Graph::Node &node) {
   return g;
 }
 
+Geometry depthwise_geometry(const Graph &graph, const Graph::Node &node) {
+  const Shape &x = graph.value(node.inputs.at(0)).shape, &w = graph.value(node.inputs.at(1)).shape;
+  const auto i = [](int64_t extent) { return static_cast<int>(extent); };
+  return {1, i(x[3]), i(x[2]), i(x[0]), i(w[3]), i(w[2]), i(w[0]), sliding_of(node.attributes)};
+}
+
 Geometry simplified(const Geometry &g) {
   Geometry s = g;
   const bool whole_image = g.kernel_x == g.width && g.kernel_y == g.height && !g.is_padded() &&
@@ -90,6 +96,21 @@ Tensor packed_bias(const Tensor &bias, const Geometry &g) {
   const Tensor packed = Tensor::zeros({panels(g), panel});
   if (bias.defined()) std::memcpy(packed.raw(), bias.raw(), bias.bytes());
   return packed;
+}
+
+Tensor channels_innermost(const Tensor &weights) {
+  const Shape &s = weights.shape();
+  const Tensor to = Tensor::empty({s[2], s[3], s[0]});
+  const Shape &from = weights.strides();
+  to.copy_from(weights.viewed(to.shape(), {from[2], from[3], from[0]}));
+  return to;
+}
+
+Tensor filled_panels(const Tensor &constant) {
+  const int64_t channels = elements(constant.shape());
+  const Tensor filled = Tensor::zeros({(channels + panel - 1) / panel * panel}, constant.type());
+  std::memcpy(filled.raw(), constant.raw(), constant.bytes());
+  return filled;
 }
 
 namespace {

@@ -39,6 +39,8 @@ PoolWindow pool_window(const Attributes &attributes);
 
 // A node of the operation conv2d (of one group) or dense, as the graph says. Throws where shapes do not fit.
 Geometry geometry_of(const Graph &graph, const Graph::Node &node);
+// A convolution whose every channel is a group of its own: each channel of the result has one channel of the image.
+Geometry depthwise_geometry(const Graph &graph, const Graph::Node &node);
 // The same computation on the same memory, with as few dimensions as it has.
 Geometry simplified(const Geometry &g);
 
@@ -48,6 +50,11 @@ Geometry simplified(const Geometry &g);
 Tensor packed_weights(const Tensor &weights, const Geometry &g);
 // A bias (O), or none, as packed(co, block).
 Tensor packed_bias(const Tensor &bias, const Geometry &g);
+
+// A depthwise convolution's weights (C, 1, KH, KW) with their channels innermost: (KH, KW, C).
+Tensor channels_innermost(const Tensor &weights);
+// A constant with one element for each channel, and zeros after them up to the end of the last panel.
+Tensor filled_panels(const Tensor &constant);
 
 // Texts that are equal for equal geometries.
 std::string to_string(const Geometry &g);

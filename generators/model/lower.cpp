@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 
+#include "generators/model/chains.h"
 #include "generators/model/emitters.h"
 #include "generators/model/homes.h"
 #include "generators/model/lives.h"
@@ -85,11 +86,17 @@ void compute_in_place(const Graph &graph, const std::vector<GroupKernel> &calls,
 
 std::vector<GroupCall> group_calls(const Graph &graph) {
   std::vector<GroupCall> calls;
-  for (Group &group : group_nodes(graph)) {
-    const bool joins = group.anchor().operation == "concat";
-    if (is_view(graph, group.anchor()) || elements(graph.value(group.output()).shape) == 0) continue;
-    std::optional<EmittedKernel> kernel = joins ? std::nullopt : std::optional<EmittedKernel>(emit(graph, group));
-    calls.push_back({std::move(group), std::move(kernel)});
+  for (const Chain &chain : chained(graph, group_nodes(graph))) {
+    const Group &first = chain.links.front();
+    if (chain.links.size() > 1) {
+      Group all;
+      for (const Group &link : chain.links) all.nodes.insert(all.nodes.end(), link.nodes.begin(), link.nodes.end());
+      calls.push_back({std::move(all), emit_chain(graph, chain)});
+      continue;
+    }
+    if (is_view(graph, first.anchor()) || elements(graph.value(first.output()).shape) == 0) continue;
+    const bool joins = first.anchor().operation == "concat";
+    calls.push_back({first, joins ? std::nullopt : std::optional<EmittedKernel>(emit(graph, first))});
   }
   return calls;
 }

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "generators/model/chains.h"
 #include "generators/model/lower.h"
 #include "generators/model/passes/passes.h"
 #include "runtime/graph/flops.h"
@@ -16,15 +17,16 @@ ModelPlan plan_model(const Graph &graph) {
   told.weights_bytes = static_cast<int64_t>(plan.weights.size());
   told.workspace_bytes = plan.workspace_bytes;
   told.kernels = plan.kernels;
-  std::map<std::string, Group> groups;
-  for (const Group &g : group_nodes(prepared)) groups.emplace(g.output(), g);
+  std::map<std::string, Chain> chains;
+  for (const Chain &c : chained(prepared, group_nodes(prepared))) chains.emplace(c.output(), c);
   for (const Step &s : plan.variants.at(0).steps) {
     const Graph::Value &made = prepared.value(s.origin);
     PlannedStep step = {s.origin, {}, made.shape, elements(made.shape) * facts(made.type).bytes()};
-    for (const Graph::Node &n : groups.at(s.origin).nodes) {
-      step.operations.push_back(n.operation);
-      step.flops += flops(prepared, n);
-    }
+    for (const Group &g : chains.at(s.origin).links)
+      for (const Graph::Node &n : g.nodes) {
+        step.operations.push_back(n.operation);
+        step.flops += flops(prepared, n);
+      }
     told.steps.push_back(std::move(step));
   }
   return told;

@@ -39,26 +39,40 @@ struct Depthwise {
   Halide::Func padded;  // the image with the zeros around it
 };
 
-inline void depthwise(Depthwise d, const Machine &m, const DepthwiseKnobs &knobs) {
-  using Halide::TailStrategy;
+// The loops of a result cut into register tiles, innermost first, for a schedule to order and place.
+struct DepthwiseTiles {
+  Halide::Var c, x, tile_c, tile_x;
+};
+
+// Each tile of y is summed over its window at `tile_c`. `past_edge` says what happens where tiles do not fit.
+inline DepthwiseTiles register_tiles(Depthwise d, const Machine &m, const DepthwiseKnobs &knobs,
+                                     Halide::TailStrategy past_channels, Halide::TailStrategy past_row) {
   using Halide::Var;
   const std::vector<Var> at = d.y.args(), to = d.out.args();
   const int lanes = m.lanes(d.y.type()), channels = knobs.channel_vectors * lanes;
-  const Var c("c"), x("x"), row("row"), tile_c("tile_c"), tile_x("tile_x"), rows("rows");
-  d.out.split(to[0], tile_c, c, channels, TailStrategy::GuardWithIf)
-      .split(to[1], tile_x, x, knobs.width, TailStrategy::GuardWithIf)
-      .split(to[2], rows, row, knobs.rows, TailStrategy::GuardWithIf)
-      .reorder(c, x, tile_c, tile_x, row, rows, to[3])
+  const Var c("c"), x("x"), tile_c("tile_c"), tile_x("tile_x");
+  d.out.split(to[0], tile_c, c, channels, past_channels)
+      .split(to[1], tile_x, x, knobs.width, past_row)
       .vectorize(c, lanes)
       .unroll(c)
-      .unroll(x)
-      .parallel(rows)
-      .parallel(to[3]);
+      .unroll(x);
   d.y.compute_at(d.out, tile_c).bound_extent(at[0], channels).bound_extent(at[1], knobs.width);
   d.y.vectorize(at[0], lanes).unroll(at[0]).unroll(at[1]);
   const auto r = d.y.rvars(0);
   d.y.update().reorder(at[0], at[1], r[0], r[1]).vectorize(at[0], lanes).unroll(at[0]).unroll(at[1]);
+  return {c, x, tile_c, tile_x};
+}
 
+inline void depthwise(Depthwise d, const Machine &m, const DepthwiseKnobs &knobs) {
+  using Halide::TailStrategy;
+  const std::vector<Halide::Var> to = d.out.args();
+  const Halide::Var row("row"), rows("rows");
+  const auto [c, x, tile_c, tile_x] = register_tiles(d, m, knobs, TailStrategy::GuardWithIf, TailStrategy::GuardWithIf);
+  d.out.split(to[2], rows, row, knobs.rows, TailStrategy::GuardWithIf)
+      .reorder(c, x, tile_c, tile_x, row, rows, to[3])
+      .parallel(rows)
+      .parallel(to[3]);
+  const int lanes = m.lanes(d.y.type());
   d.weights.compute_root().vectorize(d.weights.args()[0], lanes, TailStrategy::GuardWithIf);
   d.padded.compute_at(d.out, rows).vectorize(d.padded.args()[0], lanes, TailStrategy::GuardWithIf);
 }

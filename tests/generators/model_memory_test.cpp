@@ -68,7 +68,8 @@ int main(void) {
 }
 )";
 
-// Layers whose kernels keep something beside their output: packed operands, padded images.
+// Layers whose kernels keep something beside their output: packed operands, padded images, rows between the links of a
+// chain.
 Graph with_temporaries() {
   GraphBuilder b({1, 32, 60, 60});
   b.input("a", {2, 150, 170});
@@ -82,8 +83,9 @@ Graph with_temporaries() {
   b.input("d", {1, 90, 100});
   const std::string left = b.graph.add_node("matmul", {"c", "d"}, "left", {1, 80, 100});
   const std::string right = b.graph.add_node("matmul", {"c", "d"}, "right", {1, 80, 100});
+  const std::string chain = b.conv2d(b.conv2d(b.conv2d("x", {96, 1, 1, 0}), {96, 3, 1, 1, 1, 96}), {24, 1, 1, 0});
   return b.finish(
-      {product, b.apply("softmax", {b.flatten(grouped)}, {{"axis", int64_t{-1}}}), wide, each, left, right});
+      {product, b.apply("softmax", {b.flatten(grouped)}, {{"axis", int64_t{-1}}}), wide, each, chain, left, right});
 }
 
 TEST(CompiledModelMemory, ARunAllocatesNothing) {

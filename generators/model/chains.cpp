@@ -1,0 +1,142 @@
+#include "generators/model/chains.h"
+
+#include <algorithm>
+
+#include "generators/model/emitters.h"
+
+namespace saltern::generators {
+
+namespace {
+
+// Images between links are worth keeping in the cache when they are larger than this: smaller ones are there anyhow when
+// the next kernel reads them.
+constexpr int64_t least_bytes = 1 << 20;
+// What a task holds between its links: it should leave room for weights in a core's own cache.
+constexpr int64_t most_held_bytes = 256 * 1024;
+// Bands are for threads to share; fewer than these would leave some of them without work.
+constexpr int least_bands = 4, most_bands = 8;
+// Of the rows of the first link, those that may be computed twice.
+constexpr double most_recomputed = 0.125;
+
+int window_rows(const Geometry &g) { return g.sliding.y.dilation * (g.kernel_y - 1) + 1; }
+
+// How many bands the result is cut into: as many as recompute little. Only links behind the first can make the one
+// before them compute rows twice.
+int bands_of(const std::vector<Geometry> &links) {
+  int bands = std::min(most_bands, links.back().out_height());
+  for (size_t i = 1; i < links.size(); ++i) {
+    const int shared = window_rows(links[i]) - links[i].sliding.y.stride;
+    if (shared > 0) bands = std::min(bands, static_cast<int>(most_recomputed * links[i].height / shared) + 1);
+  }
+  return bands;
+}
+
+bool is_image(const Graph &graph, const std::string &value) {
+  const Graph::Value &v = graph.value(value);
+  return is_channels_last(v) && v.type == Type::f32;
+}
+
+bool is_between_images(const Graph &graph, const Group &group) {
+  return is_image(graph, group.anchor().inputs[0]) && is_image(graph, group.output());
+}
+
+bool is_packed(const Graph &graph, const Group &group) {
+  return group.anchor().operation == "conv2d" && has_packed_form(graph, group.anchor()) &&
+         is_between_images(graph, group);
+}
+
+bool is_pointwise(const Graph &graph, const Group &group) {
+  const Geometry g = geometry_of(graph, group.anchor());
+  return g.kernel_x == 1 && g.kernel_y == 1 && !g.is_padded() && g.sliding.x.stride == 1 && g.sliding.y.stride == 1;
+}
+
+// Between links channels go on to the end of the last panel. What the epilogue reads there has to be constant, so that
+// it can be made to.
+bool can_fill_panels(const Graph &graph, const Group &group) {
+  const int64_t channels = graph.value(group.output()).shape[1];
+  const std::vector<std::string> others = other_operands(group.nodes, 1, group.anchor().outputs[0]);
+  return channels % panel == 0 || std::all_of(others.begin(), others.end(), [&](const std::string &name) {
+           const Graph::Value &v = graph.value(name);
+           return elements(v.shape) == 1 || (v.constant.defined() && elements(v.shape) == channels);
+         });
+}
+
+// The only reader of what group `from` makes, if it reads it as its image; else none, which is groups.size().
+size_t only_reader(const Graph &graph, const std::vector<Group> &groups, size_t from) {
+  const std::string &made = groups[from].output();
+  if (graph.uses(made) != 1) return groups.size();
+  const auto reader = std::find_if(groups.begin(), groups.end(), [&](const Group &g) {
+    return !g.anchor().inputs.empty() && g.anchor().inputs[0] == made;
+  });
+  return static_cast<size_t>(reader - groups.begin());
+}
+
+// Whether these groups, all but the last with their results between links, gain by being a chain.
+bool gains(const Graph &graph, const std::vector<const Group *> &links) {
+  std::vector<Geometry> geometries;
+  int64_t between = 0;
+  for (const Group *g : links) {
+    geometries.push_back(link_geometry(graph, g->anchor()));
+    if (g != links.back()) between += 4 * elements(graph.value(g->output()).shape);
+  }
+  return links.size() > 1 && between / geometries[0].batch >= least_bytes && bands_of(geometries) >= least_bands;
+}
+
+}  // namespace
+
+Geometry link_geometry(const Graph &graph, const Graph::Node &node) {
+  return is_depthwise(graph, node) ? depthwise_geometry(graph, node) : geometry_of(graph, node);
+}
+
+schedules::ChainKnobs chain_knobs(const std::vector<Geometry> &links) {
+  const int height = links.back().out_height();
+  if (links.size() == 1) return {std::min(4, height), std::min(4, height)};
+  const int bands = bands_of(links), band = (height + bands - 1) / bands;
+  const auto held_bytes = [&](int strip) {
+    int64_t bytes = 0;
+    for (size_t i = links.size() - 1; i > 0; --i) {
+      strip = (strip - 1) * links[i].sliding.y.stride + window_rows(links[i]);
+      bytes += int64_t{4} * links[i - 1].channels_out * links[i].width * strip;
+    }
+    return bytes;
+  };
+  int strip = band;
+  while (strip > 1 && (band % strip != 0 || held_bytes(strip) > most_held_bytes)) --strip;
+  return {strip, band};
+}
+
+bool has_chain_form(const Graph &graph, const Group &group) {
+  return is_depthwise(graph, group.anchor()) && is_between_images(graph, group) &&
+         graph.value(group.output()).shape[1] >= panel;
+}
+
+std::vector<Chain> chained(const Graph &graph, std::vector<Group> groups) {
+  std::vector<size_t> next(groups.size());
+  for (size_t g = 0; g < groups.size(); ++g) next[g] = only_reader(graph, groups, g);
+  std::vector<std::vector<size_t>> ending(groups.size());  // the chain that ends with a group
+  std::vector<bool> taken(groups.size());
+  for (size_t d = 0; d < groups.size(); ++d) {
+    if (!has_chain_form(graph, groups[d])) continue;
+    std::vector<size_t> links = {d};
+    const auto before = static_cast<size_t>(std::find(next.begin(), next.end(), d) - next.begin()), after = next[d];
+    if (before < d && !taken[before] && is_packed(graph, groups[before]) && can_fill_panels(graph, groups[before]))
+      links.insert(links.begin(), before);
+    if (after < groups.size() && is_packed(graph, groups[after]) && is_pointwise(graph, groups[after]))
+      links.push_back(after);
+    std::vector<const Group *> all;
+    for (size_t link : links) all.push_back(&groups[link]);
+    if (!gains(graph, all)) continue;
+    for (size_t link : links) taken[link] = true;
+    ending[links.back()] = links;
+  }
+  std::vector<Chain> chains;
+  for (size_t g = 0; g < groups.size(); ++g) {
+    if (!taken[g]) ending[g] = {g};
+    if (ending[g].empty()) continue;  // it is inside of a chain
+    chains.emplace_back();
+    for (size_t link : ending[g]) chains.back().links.push_back(std::move(groups[link]));
+  }
+  return chains;
+}
+
+}  // namespace saltern::generators

@@ -1,0 +1,118 @@
+#include "algorithms/depthwise2d.h"
+#include "dsl/padding.h"
+#include "generators/model/chains.h"
+#include "generators/model/emitters.h"
+#include "generators/model/packed.h"
+#include "schedules/patterns/chain.h"
+
+namespace saltern::generators {
+
+namespace {
+
+using dsl::Tensor;
+
+struct Link {
+  Geometry geometry;
+  bool is_depthwise;
+  Epilogue epilogue;
+};
+
+std::vector<int> result_extents(const Geometry &g) { return {g.channels_out, g.out_width(), g.out_height(), g.batch}; }
+
+// The sums of a link over the image that it reads.
+schedules::ChainLink link_sums(const Link &link, const Tensor &image, const Tensor &weights, const Tensor &bias,
+                               Tensor &sums) {
+  const Geometry &g = link.geometry;
+  Halide::Func padded;
+  if (link.is_depthwise) {
+    const Tensor zero_sided = dsl::zero_padded(dsl::edge_repeated(image, 2), 1);
+    sums =
+        algorithms::depthwise2d(zero_sided, weights, bias, expressions(g.sliding), algorithms::OutsideRows::left_out);
+  } else {
+    const Tensor read = g.is_padded() ? dsl::zero_padded(image) : image;
+    if (g.is_padded()) padded = read.func();
+    sums = packed_sums(read, weights, bias, g);
+  }
+  return {{}, sums.func(), padded, link.is_depthwise, g.channels_in, shape_of(g)};
+}
+
+// What a link makes of its sums, over (c, x, y, n).
+Tensor result(const Link &link, const Tensor &sums, const std::vector<Tensor> &operands) {
+  Halide::Var c("c"), x("x"), y("y"), n("n");
+  Halide::Func f("link");
+  const Halide::Expr sum = link.is_depthwise ? sums(c, x, y, n) : sums(c % panel, c / panel, x, y, n);
+  f(c, x, y, n) = link.epilogue(sum, operands, {c, x, y, n});
+  const std::vector<int> extents = result_extents(link.geometry);
+  return {f, {extents.begin(), extents.end()}};
+}
+
+Build build(const Halide::Target &target, const std::vector<Link> &links, const schedules::ChainKnobs &knobs,
+            const Call &call) {
+  Build b(target, Build::Schedule::own, call);
+  Tensor image = b.input("x", 4);
+  std::vector<schedules::ChainLink> stages;
+  for (const Link &link : links) {
+    const std::string number = std::to_string(stages.size());
+    const Tensor w = b.input("w" + number, link.is_depthwise ? 3 : 5);
+    const Tensor bias = b.input("b" + number, link.is_depthwise ? 1 : 2);
+    const std::vector<Tensor> operands = link.epilogue.inputs(b, 4);
+    const bool last = stages.size() + 1 == links.size();
+    Tensor sums;
+    stages.push_back(link_sums(link, image, w, bias, sums));
+    image = last && !link.is_depthwise ? packed_result(sums, link.geometry, link.epilogue, operands)
+                                       : result(link, sums, operands);
+    stages.back().out = last ? b.output("y", image) : image.func();
+  }
+  b.schedule([&](const Machine &m) { schedules::chain(stages, m, knobs); });
+  b.finish(nullptr);
+  return b;
+}
+
+// An operand of an epilogue between links: one with an element for each channel goes on to the end of the last panel.
+EmittedArgument filled(EmittedArgument a) {
+  if (!a.constant.defined() || a.extents.size() > 1 || a.extents[0] == 1) return a;
+  a.constant = filled_panels(a.constant);
+  a.extents = {static_cast<int>(a.constant.shape()[0])};
+  return a;
+}
+
+std::vector<EmittedArgument> depthwise_arguments(const Graph &graph, const Graph::Node &node, const Geometry &g) {
+  EmittedArgument bias = {{g.channels_out}, "", saltern::Tensor::zeros({g.channels_out})};
+  if (node.inputs.size() > 2) bias = argument(graph, node.inputs[2], {g.channels_out});
+  return {{{g.channels_out, g.kernel_x, g.kernel_y}, "", channels_innermost(graph.value(node.inputs[1]).constant)},
+          bias};
+}
+
+}  // namespace
+
+EmittedKernel emit_chain(const Graph &graph, const Chain &chain) {
+  EmittedKernel k;
+  std::vector<Link> links;
+  std::vector<Geometry> geometries;
+  k.key = "chain";
+  for (const Group &group : chain.links) {
+    const Graph::Node &node = group.anchor();
+    const bool depthwise = is_depthwise(graph, node), last = &group == &chain.links.back();
+    const Geometry g = link_geometry(graph, node);
+    if (links.empty())
+      k.arguments.push_back(argument(graph, node.inputs[0], memory_extents(graph.value(node.inputs[0]))));
+    links.push_back({g, depthwise, Epilogue(graph, group)});
+    geometries.push_back(g);
+    k.key += (depthwise ? " depthwise" : " packed") + to_string(g) + links.back().epilogue.key();
+    for (EmittedArgument &a : depthwise ? depthwise_arguments(graph, node, g) : packed_arguments(graph, node, g))
+      k.arguments.push_back(std::move(a));
+    for (EmittedArgument &a : links.back().epilogue.arguments(result_extents(g)))
+      k.arguments.push_back(last || depthwise ? std::move(a) : filled(std::move(a)));
+  }
+  Call call;
+  for (const EmittedArgument &a : k.arguments) call.emplace_back(a.extents);
+  const Link &last = links.back();
+  k.arguments.push_back(argument(
+      graph, chain.output(), last.is_depthwise ? result_extents(last.geometry) : packed_result_extents(last.geometry)));
+  const schedules::ChainKnobs knobs = chain_knobs(geometries);
+  k.can_fail = links.size() > 1;  // memory between links
+  k.build = [links, knobs, call](const Halide::Target &target) { return build(target, links, knobs, call); };
+  return k;
+}
+
+}  // namespace saltern::generators
