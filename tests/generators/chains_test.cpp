@@ -50,7 +50,7 @@ std::vector<size_t> links(const Graph &g) {
 using Lengths = std::vector<size_t>;
 
 TEST(Chains, AreConvolutionsWhoseLargeResultsOnlyTheNextReads) {
-  const Shape large = {1, 24, 64, 64}, small = {1, 24, 14, 14};
+  const Shape large = {1, 24, 128, 128}, small = {1, 24, 14, 14};
   Blocks inverted(large), on_small(small);
   EXPECT_EQ(links(inverted.finish({inverted.block("x", 96, 24, {})})), Lengths({3}));
   EXPECT_EQ(links(on_small.finish({on_small.block("x", 96, 24, {})})), Lengths({1, 1, 1}))
@@ -65,7 +65,7 @@ TEST(Chains, AreConvolutionsWhoseLargeResultsOnlyTheNextReads) {
   EXPECT_EQ(links(read_again.finish({read_again.pointwise(middle, 24), read_again.pointwise(middle, 8)})),
             Lengths({2, 1, 1}));
 
-  Blocks separable({1, 96, 64, 64});
+  Blocks separable({1, 96, 128, 128});
   std::string x = "x";
   for (int i = 0; i < 2; ++i) x = separable.pointwise(separable.depthwise(x, {}), 96);
   EXPECT_EQ(links(separable.finish({x})), Lengths({2, 2})) << "no group is in two chains";
@@ -102,23 +102,23 @@ void expect_right(const Graph &g, const std::string &target) {
 class ChainsOn : public testing::TestWithParam<InstructionSet> {};
 
 TEST_P(ChainsOn, GiveWhatTheirLinksGive) {
-  Blocks b({1, 24, 61, 57});
+  Blocks b({1, 24, 97, 83});
   std::vector<std::string> outputs;
   // Channels that do not fill panels, an odd image, a residual.
   outputs.push_back(b.apply("relu", {b.apply("add", {b.block("x", 72, 24, {}), "x"})}));
   // Strides; a window that leaves the image more on one side, by the stride.
-  b.input("odd", {1, 19, 83, 79});
+  b.input("odd", {1, 19, 163, 159});
   outputs.push_back(b.block("odd", 40, 21, {3, 2}));
   // Two samples; the last link has a factor for each channel.
-  b.input("two", {2, 48, 113, 59});
+  b.input("two", {2, 48, 113, 111});
   b.constant("factors", {33, 1, 1});
   outputs.push_back(b.apply("multiply", {b.pointwise(b.depthwise("two", {5, 1, 2}), 33), "factors"}));
   // A constant for each channel between links, and a depthwise convolution that ends a chain.
-  b.input("tall", {1, 24, 101, 43});
+  b.input("tall", {1, 24, 161, 83});
   b.constant("between", {88, 1, 1});
   outputs.push_back(b.depthwise(b.apply("multiply", {b.pointwise("tall", 88), "between"}), {3, 1, 2, 2}));
   // A first layer: a window before the depthwise one, and no padding behind it.
-  b.input("picture", {1, 3, 130, 122});
+  b.input("picture", {1, 3, 260, 246});
   const std::string first = b.relu6(b.conv2d("picture", {64, 3, 2, 1}));
   outputs.push_back(b.pointwise(b.depthwise(first, {3, 1, 0}), 16));
   const Graph g = b.finish(outputs);

@@ -83,7 +83,7 @@ Graph with_temporaries() {
   b.input("d", {1, 90, 100});
   const std::string left = b.graph.add_node("matmul", {"c", "d"}, "left", {1, 80, 100});
   const std::string right = b.graph.add_node("matmul", {"c", "d"}, "right", {1, 80, 100});
-  const std::string chain = b.conv2d(b.conv2d(b.conv2d("x", {96, 1, 1, 0}), {96, 3, 1, 1, 1, 96}), {24, 1, 1, 0});
+  const std::string chain = b.conv2d(b.conv2d(b.conv2d("x", {320, 1, 1, 0}), {320, 3, 1, 1, 1, 320}), {24, 1, 1, 0});
   return b.finish(
       {product, b.apply("softmax", {b.flatten(grouped)}, {{"axis", int64_t{-1}}}), wide, each, chain, left, right});
 }
