@@ -12,8 +12,8 @@
 namespace saltern::algorithms {
 using dsl::Tensor;
 
-// Rows of a window that lie above or below the image add nothing: they can be left out of the sum instead of read as zero.
-// Then x need read as zero to its sides only.
+// Rows of a window that lie above or below the image add nothing: they can be left out of the sum instead of read as
+// zero. Then x need read as zero to its sides only.
 enum class OutsideRows { read_as_zero, left_out };
 
 inline Tensor depthwise2d(const Tensor &x, const Tensor &w, const Tensor &b, const Sliding2d &s,

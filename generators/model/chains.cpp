@@ -8,9 +8,9 @@ namespace saltern::generators {
 
 namespace {
 
-// Images between links are worth keeping in a core's own cache when they are larger than this. Smaller ones come from the
-// cache that cores share as fast as pointwise convolutions take them: blocks with 1 to 3 MB between their links were 3
-// to 6 % slower as a chain, for the rows that are computed twice (AMD Zen 4, 1 MB and 32 MB).
+// Images between links are worth keeping in a core's own cache when they are larger than this. Smaller ones come from
+// the cache that cores share as fast as pointwise convolutions take them: blocks with 1 to 3 MB between their links
+// were 3 to 6 % slower as a chain, for the rows that are computed twice (AMD Zen 4 with 1 MB and 32 MB of cache).
 constexpr int64_t least_bytes = 4 << 20;
 // What a task holds between its links: it should leave room for weights in a core's own cache.
 constexpr int64_t most_held_bytes = 256 * 1024;
@@ -18,6 +18,8 @@ constexpr int64_t most_held_bytes = 256 * 1024;
 constexpr int least_bands = 4, most_bands = 8;
 // Of the rows of the first link, those that may be computed twice.
 constexpr double most_recomputed = 0.125;
+// A depthwise window is unrolled along the row: a wider one would be long code.
+constexpr int64_t widest_window = 16;
 
 int window_rows(const Geometry &g) { return g.sliding.y.dilation * (g.kernel_y - 1) + 1; }
 
@@ -108,7 +110,8 @@ schedules::ChainKnobs chain_knobs(const std::vector<Geometry> &links) {
 
 bool has_chain_form(const Graph &graph, const Group &group) {
   return is_depthwise(graph, group.anchor()) && is_between_images(graph, group) &&
-         graph.value(group.output()).shape[1] >= panel;
+         graph.value(group.output()).shape[1] >= panel &&
+         graph.value(group.anchor().inputs[1]).shape[3] <= widest_window;
 }
 
 std::vector<Chain> chained(const Graph &graph, std::vector<Group> groups) {

@@ -44,7 +44,7 @@ struct DepthwiseTiles {
   Halide::Var c, x, tile_c, tile_x;
 };
 
-// Each tile of y is summed over its window at `tile_c`. `past_edge` says what happens where tiles do not fit.
+// Each tile of y is summed over its window at `tile_c`. The strategies say what happens where tiles do not fit.
 inline DepthwiseTiles register_tiles(Depthwise d, const Machine &m, const DepthwiseKnobs &knobs,
                                      Halide::TailStrategy past_channels, Halide::TailStrategy past_row) {
   using Halide::Var;
