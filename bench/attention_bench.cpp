@@ -1,4 +1,4 @@
-// Attention kernels of compiled models, of the sizes that transformers have:
+// Attention kernels of compiled models, of the sizes that transformers have; copies of inputs and outputs included:
 //
 //   share_of_peak   of this core's multiply-add peak, measured around every sample in the same run
 

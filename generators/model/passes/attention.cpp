@@ -78,8 +78,9 @@ class Recognition {
   std::optional<Attention> recognised(const Graph::Node &last, const Graph::Node &softmax) const {
     const Shape scores = graph_.value(softmax.inputs[0]).shape, result = graph_.value(last.outputs[0]).shape;
     const size_t rank = scores.size();
+    if (rank < 2 || result.size() != rank) return {};
     const Shape batch(scores.begin(), scores.end() - 2);
-    if (rank < 2 || result.size() != rank || !std::equal(batch.begin(), batch.end(), result.begin())) return {};
+    if (!std::equal(batch.begin(), batch.end(), result.begin())) return {};
     const auto over = [&](int64_t rows, int64_t columns) {
       Shape shape = batch;
       shape.insert(shape.end(), {rows, columns});
