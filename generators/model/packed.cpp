@@ -63,7 +63,8 @@ schedules::PackedConvolutionShape shape_of(const Geometry &g) {
       panel,         panels(g),
       g.out_width(), g.out_height(),
       g.flops(),     g.is_padded() ? 4 * g.channels_in * (g.width + g.sliding.x.pad_before + g.sliding.x.pad_after) : 0,
-      y.stride,      y.dilation * (g.kernel_y - 1) + 1};
+      y.stride,      y.dilation * (g.kernel_y - 1) + 1,
+      g.kernel_x};
 }
 
 }  // namespace saltern::generators

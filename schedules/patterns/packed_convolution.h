@@ -20,6 +20,7 @@ struct PackedConvolutionShape {
   double flops;
   int padded_row_bytes;  // of one row of the image with the zeros around it; 0 where there are none
   int stride, window;    // rows of the image from one row of the result to the next, and those that one row needs
+  int taps;              // of the window along a row
 };
 
 // A strip's copy of the image lives on the stack, which a program's threads may have little of.
@@ -147,7 +148,10 @@ inline PackedTiles register_tiles(PackedConvolution p, const PackedConvolutionSh
       .unroll(a[0])
       .unroll(a[1])
       .unroll(a[2]);
-  if (p.channels_in < 4) p.y.update().unroll(r[0]).unroll(r[1]);
+  // Where sums over channels are short, those along a row go on without a loop; a long window would be long code.
+  constexpr int most_unrolled = 16;
+  if (p.channels_in < 4) p.y.update().unroll(r[0]);
+  if (p.channels_in < 4 && shape.taps <= most_unrolled) p.y.update().unroll(r[1]);
   return {lane, block, px, tile_x, tile_block};
 }
 
