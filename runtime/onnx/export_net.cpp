@@ -117,7 +117,8 @@ void rms_norm(NetExport &e, const Graph::Node &n) {
   std::vector<int64_t> axes;
   for (int64_t d = first; d < rank; ++d) axes.push_back(d);
   const std::string over = e.constant(y + ".axes", Tensor::of<int64_t>({rank - first}, axes));
-  const std::string epsilon = e.constant(y + ".epsilon", Tensor::full({}, n.attributes.real("epsilon")));
+  const std::string epsilon =
+      e.constant(y + ".epsilon", Tensor::full({}, n.attributes.real("epsilon"), e.value(x).type));
   const auto step = [&](const char *op, const std::vector<std::string> &from) {
     const std::string to = e.temporary(y + ".norm");
     e.add(op, from, {to});
@@ -175,7 +176,8 @@ void sum(NetExport &e, const Graph::Node &n) {
   if (scale == 1) return e.add("ReduceSum", {n.inputs.at(0), over}, n.outputs);
   const std::string total = e.temporary(n.outputs[0] + ".sum");
   e.add("ReduceSum", {n.inputs.at(0), over}, {total});
-  e.add("Mul", {total, e.constant(n.outputs[0] + ".scale", Tensor::full({}, scale))}, n.outputs);
+  e.add("Mul", {total, e.constant(n.outputs[0] + ".scale", Tensor::full({}, scale, e.value(n.inputs[0]).type))},
+        n.outputs);
 }
 
 void leaky_relu(NetExport &e, const Graph::Node &n) { e.add("LeakyRelu", n.inputs, n.outputs, {{"alpha", 0.01}}); }

@@ -40,6 +40,22 @@ TEST(PlainPath, HasEveryOperationOfANetAsAFormula) {
   for (const Graph::Node &n : graph.nodes) EXPECT_TRUE(has_plain_form(graph, n)) << n.operation;
 }
 
+// By ONNX's operator where the opset has it, and by the operators that it is made of.
+TEST(PlainPath, NormsOfRowsAgreeWithTheirKernels) {
+  GraphBuilder b({3, 2, 5});
+  const Attributes a = {{"axis", int64_t{-2}}, {"epsilon", 1e-3}};
+  const std::string scale = b.constant("scale", {2, 5}), shift = b.constant("shift", {2, 5});
+  const std::string h = b.apply("layer_norm", {"x", scale, shift}, a);
+  const Graph g = b.finish({h, b.apply("rms_norm", {h, scale}, a)});
+  const Tensor x = random_tensor({3, 2, 5}, 5, 2, 5);
+  const std::map<std::string, Tensor> plain = run_plainly(g, {{"x", x}}), kernels = run(g, {{"x", x}});
+  for (const std::string &name : g.outputs) {
+    const std::vector<double> got = kernels.at(name).reals(), want = plain.at(name).reals();
+    ASSERT_EQ(got.size(), want.size()) << name;
+    for (size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], want[i], 1e-5) << name;
+  }
+}
+
 TEST(PlainPath, ATransposedConvolutionIsOneToo) {
   Graph g;
   g.add_input("dy", {1, 4, 3, 5});
