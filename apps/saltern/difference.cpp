@@ -35,6 +35,15 @@ std::vector<double> matches(const Tensor &a, const Tensor &b) {
   return same;
 }
 
+// The size that a tensor's elements have, in the mean of squares.
+double typical_size(const std::vector<double> &values) {
+  double sum = 0;
+  int64_t count = 0;
+  for (double v : values)
+    if (std::isfinite(v)) sum += v * v, ++count;
+  return count > 0 ? std::sqrt(sum / static_cast<double>(count)) : 0;
+}
+
 }  // namespace
 
 Difference compared(const Tensor &wanted, const Tensor &got, const Tolerance &tolerance) {
@@ -48,11 +57,13 @@ Difference compared(const Tensor &wanted, const Tensor &got, const Tolerance &to
   const bool texts = wanted.type() == Type::text;
   const std::vector<double> a = texts ? std::vector<double>(static_cast<size_t>(d.elements), 1) : wanted.reals(),
                             b = texts ? matches(wanted, got) : got.reals();
+  const double typical = typical_size(a);
   for (size_t i = 0; i < a.size(); ++i) {
     if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
     const double off = std::fabs(a[i] - b[i]);
     d.largest = std::isnan(off) ? INFINITY : std::max(d.largest, off);
-    if (off <= tolerance.absolute + tolerance.relative * std::fabs(a[i]) && !std::isinf(a[i])) continue;
+    const double allowed = tolerance.absolute + tolerance.relative * std::max(std::fabs(a[i]), typical);
+    if (off <= allowed && !std::isinf(a[i])) continue;
     if (d.wrong++ > 0) continue;
     d.first_wrong = indices_of(i, wanted.shape());
     d.wanted = a[i];

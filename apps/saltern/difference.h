@@ -10,7 +10,9 @@
 namespace saltern {
 
 struct Tolerance {
-  double relative = 1e-3, absolute = 1e-5;  // to what is wanted
+  // Relative to the element that is wanted, or to the typical size of all where that is larger: what is small because
+  // larger numbers cancelled has their rounding errors.
+  double relative = 1e-3, absolute = 1e-5;
 };
 
 struct Difference {

@@ -170,7 +170,8 @@ void define_verify(CLI::App &app, Action &chosen) {
   app.add_option("DATA", o->data,
                  "Inputs and expected outputs: a folder of input_0.pb, ... and output_0.pb, ... (or .npy), or an .npz "
                  "file; without it, inputs are random");
-  app.add_option("--rtol", o->tolerance.relative, "How far a value may be off, relative to what is expected")
+  app.add_option("--rtol", o->tolerance.relative,
+                 "How far a value may be off, relative to what is expected there, or typically")
       ->capture_default_str();
   app.add_option("--atol", o->tolerance.absolute, "And absolutely")->capture_default_str();
   app.add_flag("--layers", o->layers, "Compare every value inside the model, and say where the first difference is");
