@@ -2,8 +2,7 @@
 //
 //   share_of_peak   of this core's multiply-add peak, measured around every sample in the same run
 
-#include <benchmark/benchmark.h>
-
+#include "bench/timed.h"
 #include "generators/model/compile.h"
 #include "generators/model/toolchain.h"
 #include "runtime/compiled_model.h"
@@ -57,11 +56,6 @@ void run(benchmark::State &state, const Sizes &sizes) {
 
 int main(int argc, char **argv) {
   for (const Sizes &s : {Sizes{"text", 12, 128, 128, 64}, {"pictures", 12, 197, 197, 64}, {"long", 8, 1024, 1024, 64}})
-    benchmark::RegisterBenchmark((std::string("attention/") + s.name).c_str(), run, s)
-        ->UseManualTime()
-        ->Iterations(1)
-        ->Unit(benchmark::kMillisecond);
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-  benchmark::RunSpecifiedBenchmarks();
+    add_timed(std::string("attention/") + s.name, run, s);
+  return run_benchmarks(argc, argv);
 }

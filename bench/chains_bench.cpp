@@ -5,12 +5,11 @@
 //
 //   bench_chains --benchmark_filter=56
 
-#include <benchmark/benchmark.h>
-
 #include <algorithm>
 #include <chrono>
 #include <string>
 
+#include "bench/timed.h"
 #include "generators/model/compile.h"
 #include "generators/model/toolchain.h"
 #include "runtime/compiled_model.h"
@@ -103,13 +102,7 @@ int main(int argc, char **argv) {
   for (int threads : {1, 2})
     for (const Block &b : blocks)
       for (bool whole : {false, true})
-        benchmark::RegisterBenchmark(
-            ((whole ? "one_by_one/" : "as_compiled/") + b.label() + "/threads:" + std::to_string(threads)).c_str(), run,
-            b, whole, threads)
-            ->UseManualTime()
-            ->Iterations(1)
-            ->Unit(benchmark::kMillisecond);
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-  benchmark::RunSpecifiedBenchmarks();
+        add_timed((whole ? "one_by_one/" : "as_compiled/") + b.label() + "/threads:" + std::to_string(threads), run, b,
+                  whole, threads);
+  return run_benchmarks(argc, argv);
 }

@@ -5,10 +5,9 @@
 //
 //   bench_kernels --benchmark_filter=matmul
 
-#include <benchmark/benchmark.h>
-
 #include <string>
 
+#include "bench/timed.h"
 #include "generators/declared_timings.h"
 #include "generators/workload.h"
 #include "runtime/peak.h"
@@ -38,12 +37,6 @@ void run(benchmark::State &state, const generators::DeclaredTiming &timing, Inst
 int main(int argc, char **argv) {
   for (const generators::DeclaredTiming &timing : generators::declared_timings())
     for (InstructionSet set : available_instruction_sets())
-      benchmark::RegisterBenchmark((timing.kernel + "/" + timing.label + "/" + std::string(name(set))).c_str(), run,
-                                   timing, set)
-          ->UseManualTime()
-          ->Iterations(1)
-          ->Unit(benchmark::kMillisecond);
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-  benchmark::RunSpecifiedBenchmarks();
+      add_timed(timing.kernel + "/" + timing.label + "/" + std::string(name(set)), run, timing, set);
+  return run_benchmarks(argc, argv);
 }
