@@ -1,7 +1,15 @@
 #pragma once
-// How evenly tasks are shared out to threads, whose number is not known when a kernel is compiled.
+// How work is shared out to threads, whose number is not known when a kernel is compiled.
+
+#include <algorithm>
 
 namespace saltern::schedules {
+
+// What operations on so many bytes, read once, take on one thread: a row times a matrix waits for the matrix.
+inline double estimated_microseconds(double flops, double bytes) { return std::max(flops / 1e5, bytes / 5e4); }
+
+// What a task should take at least: a word to another thread costs a microsecond or two.
+constexpr double task_microseconds = 10;
 
 // How many times longer `tasks` equal tasks take than if they could be cut at will: the mean of two threads and four.
 // Seven tasks keep two threads busy for four rounds, where three and a half would do.

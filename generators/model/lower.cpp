@@ -12,6 +12,7 @@
 #include "generators/model/views.h"
 #include "runtime/graph/flops.h"
 #include "runtime/hash.h"
+#include "schedules/balance.h"
 
 namespace saltern::generators {
 
@@ -117,9 +118,10 @@ std::vector<EmittedKernel> calls_of(const Graph &graph, const GroupCall &call, c
 // What stages.h asks about a step. A kernel writes its last argument, and all else that its nodes make.
 StageStep stage_step(const Graph &graph, const GroupKernel &call, const Homes &homes) {
   StageStep step = {};
-  double bytes = 0, flops = 0;
+  double bytes = 0, constant_bytes = 0, flops = 0;
   for (const EmittedArgument &a : call.kernel.arguments) {
     bytes += static_cast<double>(bytes_of(a));
+    if (a.constant.defined()) constant_bytes += static_cast<double>(bytes_of(a));
     if (a.constant.defined() || a.value.empty()) continue;
     const Homes::Home home = homes.of(a);
     const bool made = std::any_of(call.group->nodes.begin(), call.group->nodes.end(), [&](const Graph::Node &n) {
@@ -128,10 +130,12 @@ StageStep stage_step(const Graph &graph, const GroupKernel &call, const Homes &h
     step.touches.push_back({home.value, home.piece, made || &a == &call.kernel.arguments.back()});
   }
   for (const Graph::Node &n : call.group->nodes) flops += saltern::flops(graph, n);
-  // As the schedules cut tasks (schedules/patterns/): of a million operations, or of 16384 elements.
+  // As the schedules cut tasks (schedules/patterns/): by time, or of 16384 elements.
   const auto written = static_cast<double>(bytes_of(call.kernel.arguments.back()));
-  step.one_task = flops > 0 ? flops < 2e6 : written < 2 * 16384 * sizeof(float);
-  step.microseconds = 0.2 + std::max(flops / 1e5, bytes / 5e4);
+  using schedules::estimated_microseconds;
+  step.one_task = flops > 0 ? estimated_microseconds(flops, constant_bytes) < 2 * schedules::task_microseconds
+                            : written < 2 * 16384 * sizeof(float);
+  step.microseconds = 0.2 + estimated_microseconds(flops, bytes);
   return step;
 }
 

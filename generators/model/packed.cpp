@@ -59,12 +59,19 @@ std::vector<int> packed_result_extents(const Geometry &g) {
 
 schedules::PackedConvolutionShape shape_of(const Geometry &g) {
   const Sliding<int> &y = g.sliding.y;
-  return {
-      panel,         panels(g),
-      g.out_width(), g.out_height(),
-      g.flops(),     g.is_padded() ? 4 * g.channels_in * (g.width + g.sliding.x.pad_before + g.sliding.x.pad_after) : 0,
-      y.stride,      y.dilation * (g.kernel_y - 1) + 1,
-      g.kernel_x};
+  schedules::PackedConvolutionShape s = {};
+  s.panel = panel;
+  s.blocks = panels(g);
+  s.width = g.out_width();
+  s.height = g.out_height();
+  s.flops = g.flops();
+  s.weight_bytes = 4.0 * panel * s.blocks * g.channels_in * g.kernel_x * g.kernel_y;
+  if (g.is_padded())
+    s.padded_row_bytes = 4 * g.channels_in * (g.width + g.sliding.x.pad_before + g.sliding.x.pad_after);
+  s.stride = y.stride;
+  s.window = y.dilation * (g.kernel_y - 1) + 1;
+  s.taps = g.kernel_x;
+  return s;
 }
 
 }  // namespace saltern::generators

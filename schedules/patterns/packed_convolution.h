@@ -17,7 +17,7 @@ namespace saltern::schedules {
 
 struct PackedConvolutionShape {
   int panel, blocks, width, height;  // of the result
-  double flops;
+  double flops, weight_bytes;
   int padded_row_bytes;  // of one row of the image with the zeros around it; 0 where there are none
   int stride, window;    // rows of the image from one row of the result to the next, and those that one row needs
   int taps;              // of the window along a row
@@ -58,7 +58,8 @@ struct PackedConvolutionKnobs {
           best = {blocks_in_tile, rows, s.height, 1, 1};
         }
       }
-    const int tasks = static_cast<int>(std::clamp(s.flops / 1e6, 1.0, 8.0));
+    const int tasks =
+        static_cast<int>(std::clamp(estimated_microseconds(s.flops, s.weight_bytes) / task_microseconds, 1.0, 8.0));
     best.strip = (s.height + tasks - 1) / tasks;
     while (best.strip > 1 && padded_bytes(s, best.strip) > most_stack_bytes) --best.strip;
     best.stretch = (s.width + best.tile_width - 1) / best.tile_width;
