@@ -61,9 +61,12 @@ const int64_t *constant_index(const Expression &e) {
 Expression simplified_index(Function f, const Expression &a, const Expression &b) {
   const int64_t *p = constant_index(a), *q = constant_index(b);
   if (p && q) {
-    if (f == Function::add) return constant_integer(Type::i64, *p + *q);
-    if (f == Function::subtract) return constant_integer(Type::i64, *p - *q);
-    if (f == Function::multiply) return constant_integer(Type::i64, *p * *q);
+    // What overflows wraps round, as it does when a formula runs.
+    const auto left = static_cast<uint64_t>(*p), right = static_cast<uint64_t>(*q);
+    const auto wrapped = [](uint64_t i) { return constant_integer(Type::i64, static_cast<int64_t>(i)); };
+    if (f == Function::add) return wrapped(left + right);
+    if (f == Function::subtract) return wrapped(left - right);
+    if (f == Function::multiply) return wrapped(left * right);
   }
   if (p && *p == 0 && f == Function::add) return b;
   if (p && *p == 1 && f == Function::multiply) return b;
