@@ -56,7 +56,7 @@ namespace saltern::generators {
 // computed from them element by element.
 [[nodiscard]] Graph with_layouts(Graph graph);
 
-// All of them, in order.
+// All of them, in order; the graph is valid after each.
 [[nodiscard]] Graph prepared_for_inference(Graph graph);
 
 }  // namespace saltern::generators
