@@ -1,6 +1,7 @@
 #include "generators/model/stages.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -13,24 +14,45 @@ constexpr double least_microseconds = 10;
 
 using Steps = std::set<size_t>;
 
-// The steps that each one waits for, all of them earlier.
-std::vector<Steps> waits_of(const std::vector<StageStep> &steps) {
+// What touched one memory so far.
+class Touched {
+ public:
+  // Adds to `waits` what a step that touches it waits for, and the step to what others do.
+  void touch(size_t step, const Touch &t, Steps &waits) {
+    const bool too_many = read_.size() + written_.size() >= most_touches;
+    const auto wait_for = [&](const std::vector<Earlier> &all) {
+      for (const Earlier &e : all)
+        if (e.step != step && (too_many || may_meet(e.piece, t.piece))) waits.insert(e.step);
+    };
+    wait_for(written_);
+    if (t.writes || too_many) wait_for(read_);
+    if (too_many) {
+      // Whoever comes next waits for this one, and so for all.
+      read_.clear();
+      written_ = {{step, all_of_it}};
+    } else {
+      (t.writes ? written_ : read_).push_back({step, t.piece});
+    }
+  }
+
+ private:
+  // So many are compared one by one: a join can have a hundred thousand parts.
+  static constexpr size_t most_touches = 256;
+  static constexpr Piece all_of_it = {0, std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::max(),
+                                      std::numeric_limits<int64_t>::max()};
   struct Earlier {
     size_t step;
     Piece piece;
   };
-  std::map<std::string, std::vector<Earlier>> read, written;
+  std::vector<Earlier> read_, written_;
+};
+
+// The steps that each one waits for, all of them earlier.
+std::vector<Steps> waits_of(const std::vector<StageStep> &steps) {
+  std::map<std::string, Touched> memories;
   std::vector<Steps> waits(steps.size());
   for (size_t s = 0; s < steps.size(); ++s)
-    for (const Touch &t : steps[s].touches) {
-      const auto wait_for = [&](const std::vector<Earlier> &all) {
-        for (const Earlier &e : all)
-          if (e.step != s && may_meet(e.piece, t.piece)) waits[s].insert(e.step);
-      };
-      wait_for(written[t.home]);
-      if (t.writes) wait_for(read[t.home]);
-      (t.writes ? written : read)[t.home].push_back({s, t.piece});
-    }
+    for (const Touch &t : steps[s].touches) memories[t.home].touch(s, t, waits[s]);
   return waits;
 }
 

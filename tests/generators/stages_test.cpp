@@ -76,6 +76,18 @@ TEST(Stages, PartsOfOneMemoryMeetOnlyWhereTheyShareAnElement) {
   EXPECT_FALSE(may_meet(Piece::dense(0, 8), Piece::dense(8, 8)));
 }
 
+// A join of very many parts is not compared part by part; what reads it still waits for all.
+TEST(Stages, ManyPartsOfOneMemoryAreQuick) {
+  constexpr int parts = 100000;
+  std::vector<StageStep> steps;
+  for (int p = 0; p < parts; ++p) steps.push_back({{{"y", Piece::dense(8 * p, 8), true}}, true, 0.1});
+  steps.push_back({{{"y", Piece::dense(0, 8 * parts), false}, {"z", Piece::dense(0, 8), true}}, true, slow});
+  size_t last = 0;
+  for (const Stage &s : stages_of(steps))
+    for (const auto &lane : s.lanes) last = lane.back();
+  EXPECT_EQ(last, static_cast<size_t>(parts));
+}
+
 TEST(MemoryOfLanes, IsSharedInALaneAndNeverBetweenTwo) {
   const std::vector<Lifetime> lives = {{"a", 64, 0, 1, 0, 0}, {"b", 64, 2, 3, 0, 0}, {"c", 64, 4, 5, 0, 1}};
   const MemoryPlan plan = plan_memory(lives);
