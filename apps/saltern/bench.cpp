@@ -25,7 +25,7 @@ struct Options {
 };
 
 // `compared`: the shares of peak of all kernels that were tried, by kind, where there was a choice.
-void print(const Operation &op, const Options &o, const std::string &kernel, const Measurement &m,
+void print(const TimedOperation &op, const Options &o, const std::string &kernel, const Measurement &m,
            const std::map<std::string, double> &compared = {}) {
   if (!o.json) {
     std::printf("%-32s %-8s %-7s %d thread%s %9.3f ms %8.1f GF/s of %.1f: %.1f %% of peak\n", op.label.c_str(),
@@ -49,7 +49,7 @@ void print(const Operation &op, const Options &o, const std::string &kernel, con
 }
 
 // The best that tuning found for exactly this, if it ever was tuned.
-std::optional<generators::Knobs> tuned_knobs(const Operation &op, const Options &o) {
+std::optional<generators::Knobs> tuned_knobs(const TimedOperation &op, const Options &o) {
   if (o.library) return std::nullopt;
   const auto database = on_input([&] { return autoscheduler::Database::existing(o.database); });
   if (!database) return std::nullopt;
@@ -58,7 +58,7 @@ std::optional<generators::Knobs> tuned_knobs(const Operation &op, const Options 
   return best->knobs;
 }
 
-void bench(const Operation &op, const Options &o) {
+void bench(const TimedOperation &op, const Options &o) {
   const InstructionSet set = o.machine.set();
   const LimitInstructionSet limit(set);
   set_threads(o.machine.threads);
@@ -122,7 +122,7 @@ void define_bench(CLI::App &app, Action &chosen) {
     sub->add_flag("--json", o->json, "One line of JSON for each kernel");
     sub->callback([o, wanted, &chosen] {
       chosen = [o, wanted] {
-        for (const Operation &op : wanted()) bench(op, *o);
+        for (const TimedOperation &op : wanted()) bench(op, *o);
         return 0;
       };
     });

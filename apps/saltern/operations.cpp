@@ -26,13 +26,13 @@ std::string unless(int usual, const char *what, int value) {
 struct Matmul {
   int m = 0, n = 0, k = 0, batch = 1;
 
-  std::vector<Operation> operations() const {
+  std::vector<TimedOperation> operations() const {
     const std::string label = "matmul " + text(m) + " " + text(n) + " " + text(k) + unless(1, "batch", batch);
     return {{label, "matmul", {{k, m, batch}, {n, k, batch}}, 2.0 * m * n * k * batch}};
   }
 };
 
-std::function<std::vector<Operation>()> define_matmul(CLI::App &app) {
+std::function<std::vector<TimedOperation>()> define_matmul(CLI::App &app) {
   auto s = std::make_shared<Matmul>();
   add_extent(app, "m", s->m, "Rows of the first matrix")->required();
   add_extent(app, "n", s->n, "Columns of the second matrix")->required();
@@ -45,7 +45,7 @@ struct Conv2d {
   int in = 64, out = 64, size = 56, width = 0, kernel = 3, stride = 1, padding = 1, dilation = 1, batch = 1, groups = 1;
   std::string pass = "forward";
 
-  std::vector<Operation> operations() const {
+  std::vector<TimedOperation> operations() const {
     const int across = width > 0 ? width : size;
     if (in % groups || out % groups)
       throw BadInput("--groups " + text(groups) + " does not divide --in " + text(in) + " and --out " + text(out));
@@ -77,7 +77,7 @@ struct Conv2d {
       const char *name, *kernel;
       Call call;
     };
-    std::vector<Operation> wanted;
+    std::vector<TimedOperation> wanted;
     for (const Pass &p : {Pass{"forward", "conv2d", sliding({image, weights, bias}, {})},
                           Pass{"gradient_x", "conv2d_gradient_x", sliding({weights, result}, {across, size})},
                           Pass{"gradient_w", "conv2d_gradient_w", sliding({image, result}, {kernel, kernel})}})
@@ -86,7 +86,7 @@ struct Conv2d {
   }
 };
 
-std::function<std::vector<Operation>()> define_conv2d(CLI::App &app) {
+std::function<std::vector<TimedOperation>()> define_conv2d(CLI::App &app) {
   auto s = std::make_shared<Conv2d>();
   add_extent(app, "--in", s->in, "Channels of the input");
   add_extent(app, "--out", s->out, "Channels of the output");

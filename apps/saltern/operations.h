@@ -11,7 +11,8 @@
 
 namespace saltern {
 
-struct Operation {
+// One kernel call to time.
+struct TimedOperation {
   std::string label;   // "matmul 1024 1024 1024", and what is not as usual
   std::string kernel;  // the declared kernel that does it
   generators::Call call;
@@ -21,7 +22,7 @@ struct Operation {
 struct OperationRow {
   const char *name, *summary;
   // Adds the options of the shape; the returned function gives the operations asked for, once options are parsed.
-  std::function<std::vector<Operation>()> (*define)(CLI::App &app);
+  std::function<std::vector<TimedOperation>()> (*define)(CLI::App &app);
 };
 
 const std::vector<OperationRow> &operations();

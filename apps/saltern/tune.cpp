@@ -38,7 +38,7 @@ std::string text(const TuneProgress &p) {
   return line;
 }
 
-void print(const Operation &op, const Options &o, const TuneProgress &p) {
+void print(const TimedOperation &op, const Options &o, const TuneProgress &p) {
   const Result none;
   const Result &best = p.best ? *p.best : none, &own = p.own ? *p.own : none;
   if (o.json) {
@@ -64,7 +64,7 @@ void print(const Operation &op, const Options &o, const TuneProgress &p) {
   std::printf("kept in %s\n", o.tune.database.c_str());
 }
 
-void run(const Operation &op, Options o) {
+void run(const TimedOperation &op, Options o) {
   o.tune.kernel = op.kernel;
   o.tune.call = op.call;
   o.tune.flops = op.flops;
@@ -112,7 +112,7 @@ void define_tune(CLI::App &app, Action &chosen) {
     sub->add_flag("--json", o->json, "One line of JSON");
     sub->callback([o, wanted, &chosen] {
       chosen = [o, wanted] {
-        for (const Operation &op : wanted()) run(op, *o);
+        for (const TimedOperation &op : wanted()) run(op, *o);
         return 0;
       };
     });
