@@ -111,7 +111,7 @@ void define_compile(CLI::App &app, Action &chosen) {
       "A batch of any size at run time, by NAME_run_batch: the name of the inputs' first dimension, or batch");
   app.add_option("--chunk", o->chunk, "With --dynamic: how many samples kernels are made for, beside one")
       ->check(CLI::Range(2, 4096));
-  app.add_option("--jobs", o->compile.jobs, "Processes that compile at the same time; by default, one a core")
+  app.add_option("--jobs,--threads", o->compile.jobs, "Processes that compile at the same time; by default, one a core")
       ->check(CLI::Range(1, 1024));
   app.add_flag("--json", o->json, "One line of JSON");
   app.callback([o, &chosen] { chosen = [o] { return run(*o); }; });
