@@ -109,14 +109,16 @@ static int par_for(void *user_context, halide_task task, int first, int count, u
   return 0;
 }
 
+/* Steps may run side by side. What is there already stays, unless it is replaced. */
+static void note_error(@_model *model, const char *message, int replace) {
+  if (model->workers) pthread_mutex_lock(&model->mutex);
+  if (replace || !model->error[0]) snprintf(model->error, sizeof model->error, "%s", message);
+  if (model->workers) pthread_mutex_unlock(&model->mutex);
+}
+
 static void remember(void *user_context, const char *message) {
-  if (current) {
-    if (current->workers) pthread_mutex_lock(&current->mutex);
-    snprintf(current->error, sizeof current->error, "%s", message);
-    if (current->workers) pthread_mutex_unlock(&current->mutex);
-  } else if (other_handler) {
-    other_handler(user_context, message);
-  }
+  if (current) note_error(current, message, 1);
+  else if (other_handler) other_handler(user_context, message);
 }
 
 static void install(void) {
@@ -240,7 +242,13 @@ static int run_step(@_model *model, const struct step *s) {
     buffers[i].dim = dimensions[i];
     arguments[i] = &buffers[i];
   }
-  return s->kernel(arguments);
+  const int result = s->kernel(arguments);
+  if (result) {
+    char message[sizeof model->error];
+    snprintf(message, sizeof message, "the node '%s' failed with code %d", s->origin, result);
+    note_error(model, message, 0);
+  }
+  return result;
 }
 
 /* Lanes are tasks of a loop, each on one thread: loops inside of them are serial. */
@@ -298,8 +306,6 @@ static int run_variant(@_model *model, const struct variant *v, size_t first, co
     count = in_lanes ? stage_steps(s) : 1;
     result = in_lanes ? run_lanes(model, s) : run_step(model, s);
     if (model->watch) model->watch(model->watch_context, s->origin);
-    if (result && !model->error[0])
-      snprintf(model->error, sizeof model->error, "the node '%s' failed with code %d", s->origin, result);
   }
   current = outer;
   piece = outer_piece;
