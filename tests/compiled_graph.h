@@ -59,6 +59,13 @@ inline generators::CompiledModel expect_right_when_compiled(const Graph &g, cons
   return made;
 }
 
+// All operations of a graph, in order.
+inline std::string operations_of(const Graph &g) {
+  std::string all;
+  for (const Graph::Node &n : g.nodes) all += (all.empty() ? "" : " ") + n.operation;
+  return all;
+}
+
 // How many chains of steps its compiled library runs at the same time.
 inline int most_lanes(const Graph &g) {
   const generators::Plan plan = generators::lower({generators::prepared_for_inference(g)}).plan;

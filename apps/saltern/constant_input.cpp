@@ -27,7 +27,7 @@ Tensor parsed_numbers(const std::string &text, const Graph::Value &v) {
   }
   const bool single = v.ranked && v.shape.empty();
   if ((single && numbers.size() != 1) || v.shape.size() > 1) fail("give a file for a value of this shape");
-  const Tensor t = Tensor::empty(single ? Shape{} : Shape{static_cast<int64_t>(numbers.size())}, v.type);
+  Tensor t = Tensor::empty(single ? Shape{} : Shape{static_cast<int64_t>(numbers.size())}, v.type);
   for (size_t i = 0; i < numbers.size(); ++i) set_element(v.type, t.raw(), static_cast<int64_t>(i), numbers[i]);
   return t;
 }

@@ -1,6 +1,7 @@
 #include "generators/model/emitters.h"
 #include "generators/model/formula_code.h"
 #include "generators/model/views.h"
+#include "runtime/operators/axis.h"
 #include "schedules/patterns/elementwise.h"
 
 namespace saltern::generators {
@@ -22,8 +23,7 @@ EmittedKernel emit_concat(const Graph &graph, const Group &group) {
   const Graph::Node &node = group.anchor();
   const Graph::Value &whole = graph.value(node.outputs[0]);
   const auto rank = static_cast<int64_t>(whole.shape.size());
-  const int64_t given = node.attributes.integer("axis");
-  const auto axis = static_cast<size_t>(given < 0 ? given + rank : given);
+  const auto axis = static_cast<size_t>(axis_within(node.attributes.integer("axis"), rank));
   std::vector<formula::Expression> at, parts;
   for (int d = 0; d < static_cast<int>(rank); ++d) at.push_back(formula::axis(d));
   const formula::Expression place = at[axis];

@@ -3,6 +3,7 @@
 #include "generators/model/emitters.h"
 #include "generators/model/epilogue.h"
 #include "generators/model/geometry.h"
+#include "runtime/operators/axis.h"
 
 namespace saltern::generators {
 
@@ -42,11 +43,10 @@ void average_pool2d(const Graph &graph, const Graph::Node &node, Call &call, Arg
 // Over the dimension that is innermost in memory.
 void over_innermost(const Graph &graph, const Graph::Node &node, Call &call, Arguments &all) {
   const Shape &x = graph.value(node.inputs.at(0)).shape;
-  const int rank = static_cast<int>(x.size());
-  const int64_t axis = node.attributes.integer("axis", -1), along = axis < 0 ? axis + rank : axis;
-  if (rank == 0 || along != memory_order(graph.value(node.inputs[0]))[0])
-    fail("the axis ", axis, " of ", saltern::to_string(x), "; compiled models take the innermost in memory only");
-  const int count = static_cast<int>(x[along]);
+  const int along = axis_within(node.attributes.integer("axis", -1), static_cast<int64_t>(x.size()));
+  if (along != memory_order(graph.value(node.inputs[0]))[0])
+    fail("the axis ", along, " of ", saltern::to_string(x), "; compiled models take the innermost in memory only");
+  const int count = static_cast<int>(x[static_cast<size_t>(along)]);
   const std::vector<int> rows = {count, static_cast<int>(elements(x) / count)};
   add_buffer(graph, node.inputs[0], rows, call, all);
   all.push_back(argument(graph, node.outputs[0], rows));
@@ -55,10 +55,9 @@ void over_innermost(const Graph &graph, const Graph::Node &node, Call &call, Arg
 // Over all dimensions from the axis on; the parameters have their shape.
 void over_rows(const Graph &graph, const Graph::Node &node, Call &call, Arguments &all) {
   const Graph::Value &x = graph.value(node.inputs.at(0));
-  const auto rank = static_cast<int64_t>(x.shape.size());
-  const int64_t axis = node.attributes.integer("axis"), from = axis < 0 ? axis + rank : axis;
-  if (from < 0 || from >= rank || is_channels_last(x) || is_channels_last(graph.value(node.outputs[0])))
-    fail("the axis ", axis, " of ", saltern::to_string(x.shape), "; compiled models take the innermost in memory only");
+  const int from = axis_within(node.attributes.integer("axis"), static_cast<int64_t>(x.shape.size()));
+  if (is_channels_last(x) || is_channels_last(graph.value(node.outputs[0])))
+    fail("the axis ", from, " of ", saltern::to_string(x.shape), "; compiled models take the innermost in memory only");
   const int count = static_cast<int>(elements({x.shape.begin() + from, x.shape.end()}));
   const std::vector<int> rows = {count, static_cast<int>(elements(x.shape) / count)};
   add_buffer(graph, node.inputs[0], rows, call, all);

@@ -2,6 +2,7 @@
 
 #include "generators/model/affine.h"
 #include "generators/model/emitters.h"
+#include "runtime/operators/axis.h"
 
 namespace saltern::generators {
 
@@ -76,8 +77,7 @@ std::optional<int64_t> view_offset(const Graph &graph, const Graph::Node &node) 
 std::vector<Piece> part_pieces(const Graph &graph, const Graph::Node &concat) {
   const Graph::Value &whole = graph.value(concat.outputs[0]);
   const auto rank = static_cast<int64_t>(whole.shape.size());
-  const int64_t given = concat.attributes.integer("axis");
-  const auto axis = static_cast<size_t>(given < 0 ? given + rank : given);
+  const auto axis = static_cast<size_t>(axis_within(concat.attributes.integer("axis"), rank));
   const int64_t step = memory_strides(whole)[axis], pitch = step * whole.shape[axis];
   std::vector<Piece> pieces;
   int64_t at = 0;

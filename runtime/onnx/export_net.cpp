@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "runtime/onnx/export.h"
+#include "runtime/operators/axis.h"
 #include "runtime/operators/lowering.h"
 
 namespace saltern {
@@ -113,7 +114,7 @@ void layer_norm(NetExport &e, const Graph::Node &n) {
 void rms_norm(NetExport &e, const Graph::Node &n) {
   const std::string &x = n.inputs.at(0), &y = n.outputs.at(0);
   const auto rank = static_cast<int64_t>(e.value(x).shape.size());
-  const int64_t axis = n.attributes.integer("axis"), first = axis < 0 ? axis + rank : axis;
+  const int64_t first = axis_within(n.attributes.integer("axis"), rank);
   std::vector<int64_t> axes;
   for (int64_t d = first; d < rank; ++d) axes.push_back(d);
   const std::string over = e.constant(y + ".axes", Tensor::of<int64_t>({rank - first}, axes));

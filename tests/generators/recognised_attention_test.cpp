@@ -18,9 +18,7 @@ Graph lowered(const std::string &lines, int64_t opset = 21) {
 std::string operations(const Graph &g) {
   const Graph after = prepared_for_inference(g);
   expect_same_results(after, g);
-  std::string all;
-  for (const Graph::Node &n : after.nodes) all += (all.empty() ? "" : " ") + n.operation;
-  return all;
+  return operations_of(after);
 }
 
 struct Sizes {

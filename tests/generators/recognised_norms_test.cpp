@@ -24,9 +24,7 @@ Graph lowered(const std::string &nodes, const std::string &outputs = "output y\n
 std::string recognised(const Graph &g) {
   const Graph after = with_recognised_norms(g);
   expect_same_results(after, g);
-  std::string all;
-  for (const Graph::Node &n : after.nodes) all += (all.empty() ? "" : " ") + n.operation;
-  return all;
+  return operations_of(after);
 }
 
 TEST(RecognisedNorms, OfALayerWithItsParameters) {

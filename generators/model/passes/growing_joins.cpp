@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "generators/model/passes/passes.h"
+#include "runtime/operators/axis.h"
 
 namespace saltern::generators {
 
@@ -8,7 +9,7 @@ namespace {
 
 struct Join {
   std::vector<std::string> parts;  // as the graph had them
-  int64_t axis;
+  int axis;
   std::string whole;
 };
 
@@ -23,9 +24,8 @@ Graph with_growing_joins(Graph graph) {
   std::map<std::string, std::vector<Join>> known;  // by their first part
   for (Graph::Node &n : graph.nodes) {
     if (n.operation != "concat") continue;
-    const int64_t axis = n.attributes.integer("axis");
     const auto rank = static_cast<int64_t>(graph.value(n.outputs[0]).shape.size());
-    const Join join = {n.inputs, axis < 0 ? axis + rank : axis, n.outputs[0]};
+    const Join join = {n.inputs, axis_within(n.attributes.integer("axis"), rank), n.outputs[0]};
     std::vector<Join> &alike = known[join.parts.at(0)];
     const Join *longest = nullptr;
     for (const Join &earlier : alike)
