@@ -210,7 +210,8 @@ Operand resized(Lowering &n, const Operand &x, const Plan &plan) {
   for (const ResizeAxis &a : plan.axes)
     if (!is_identity(a) && std::max(a.from, a.to) > most_extent)
       unsupported("an extent of ", std::max(a.from, a.to), "; there are tables for ", most_extent, " at most");
-  if (plan.rule.mode == "nearest" || elements(resized_shape(plan)) == 0) return nearest(n, x, plan);
+  if (elements(resized_shape(plan)) == 0) return n.constant(Tensor::empty(resized_shape(plan), x.type));
+  if (plan.rule.mode == "nearest") return nearest(n, x, plan);
   // Integers of more than 16 bits do not fit f32.
   const bool wide = x.type == Type::f64 || (!is_real(x.type) && facts(x.type).bits > 16);
   Operand y = n.casted(x, wide ? Type::f64 : Type::f32);

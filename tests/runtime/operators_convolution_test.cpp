@@ -115,6 +115,27 @@ TEST(MaxPool, SaysWhereItFoundTheLargest) {
   }
 }
 
+// ONNX's formula rounds the room that is left to windows down, or up under ceil_mode: also where it is negative.
+TEST(Pools, HaveTheFormulasPositionsWhereAWindowDoesNotFit) {
+  struct Row {
+    int64_t kernel, stride, ceil, positions;
+  };
+  const Tensor x = Tensor::of<float>({1, 1, 2}, {1, 2});
+  for (const Row &row : {Row{4, 2, 0, 0}, {4, 3, 0, 0}, {5, 3, 0, 0}, {4, 2, 1, 0}, {4, 3, 1, 1}, {9, 5, 1, 0}})
+    for (const char *pool : {"MaxPool", "AveragePool", "LpPool"}) {
+      const Attributes a = {
+          {"kernel_shape", Integers{row.kernel}}, {"strides", Integers{row.stride}}, {"ceil_mode", row.ceil}};
+      const Tensor y = OperatorCall{pool, {x}, a}.tensors()[0];
+      EXPECT_EQ(y.shape(), (Shape{1, 1, row.positions})) << pool << " of " << row.kernel << " by " << row.stride;
+    }
+  const auto pooled = [&](int64_t kernel) {
+    return OperatorCall{"MaxPool", {x}, {{"kernel_shape", Integers{kernel}}}}.tensors();
+  };
+  EXPECT_TRUE(pooled(3)[0].shape() == (Shape{1, 1, 0}));
+  EXPECT_THROW(pooled(4), Error);
+  EXPECT_THROW((OperatorCall{"Conv", {x, Tensor::zeros({1, 1, 3})}}.tensors()), Error);
+}
+
 TEST(AveragePool, CountsPaddingButNotWhatRoundingUpAdds) {
   // Windows of 3 at 0, 2 and 4 of (0, 1, 2, 3, 4, 0): the last reaches behind the padding.
   const Tensor x = Tensor::of<float>({1, 1, 4}, {1, 2, 3, 4});

@@ -69,6 +69,16 @@ TEST(Resize, KeepsTheAspectRatioOfTheAxesItIsGiven) {
   EXPECT_EQ(y.shape(), (Shape{3, 4, 6}));
 }
 
+TEST(Resize, ToNothingIsEmptyInEveryMode) {
+  for (const char *mode : {"nearest", "linear", "cubic"}) {
+    const Tensor scales = Tensor::of<float>({4}, {1, 1, 3, 0.5F});
+    const Tensor y =
+        OperatorCall{"Resize", {Tensor::zeros({1, 1, 2, 1}), HostValue(), scales}, {{"mode", std::string(mode)}}}
+            .tensors()[0];
+    EXPECT_EQ(y.shape(), (Shape{1, 1, 6, 0})) << mode;
+  }
+}
+
 TEST(Upsample, RepeatsElements) {
   const Tensor y =
       OperatorCall{"Upsample", {Tensor::of<float>({2}, {1, 2})}, {{"scales", std::vector<double>{2.5}}}, 1, 7}
