@@ -93,10 +93,12 @@ void slice(Lowering &n) {
     const auto d = static_cast<size_t>(places[i]);
     const int64_t extent = x.shape[d], step = by[i];
     if (step == 0) fail("a step is 0");
-    // Backwards, the last place is before the first element.
-    const int64_t least = step > 0 ? 0 : -1, most = step > 0 ? extent : extent - 1;
-    const auto place = [&](int64_t given) { return std::clamp(given < 0 ? given + extent : given, least, most); };
-    const int64_t begin = place((*starts)[i]), end = place((*ends)[i]);
+    // Backwards, it ends before the first element at the furthest, but never begins there: ONNX's text, not NumPy's.
+    const int64_t most = step > 0 ? extent : extent - 1;
+    const auto place = [&](int64_t given, int64_t least) {
+      return std::max(std::min(given < 0 ? given + extent : given, most), std::min(least, most));
+    };
+    const int64_t begin = place((*starts)[i], 0), end = place((*ends)[i], step > 0 ? 0 : -1);
     const int64_t way = step > 0 ? end - begin : begin - end;
     // A step may be as long as integers go; longer than the way it is one step.
     const int64_t stride = step > 0 ? std::min(step, extent + 1) : -std::max(step, -extent - 1);

@@ -35,7 +35,7 @@ Operand library_pool(Lowering &n, const std::string &name, const Operand &x, con
   bool fits = working_type(x.type) == Type::f32 && (x.rank() == 3 || x.rank() == 4) && elements(x.shape) > 0;
   for (const SlidingAxis &a : axes) {
     const int64_t reach = (a.positions - 1) * a.stride + a.span() - a.extent - a.before;
-    fits &= a.positions > 0 && a.before < a.kernel * a.dilation && reach < a.kernel * a.dilation;
+    fits &= a.positions > 0 && a.before >= 0 && a.before < a.kernel * a.dilation && reach < a.kernel * a.dilation;
     // Rounding up makes windows reach behind the padding, where nothing counts.
     if (count_padding) fits &= reach <= a.after;
   }

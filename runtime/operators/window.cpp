@@ -25,25 +25,25 @@ std::string automatic_padding(const Lowering &n) {
 
 namespace {
 
-int64_t floor_of(int64_t a, int64_t b) { return a / b - (a % b < 0); }
-int64_t ceiling_of(int64_t a, int64_t b) { return -floor_of(-a, b); }
+int64_t ceiling_of(int64_t a, int64_t b) { return a / b + (a % b > 0); }
 
-// A convolution's window must fit once. A pool's need not: by ONNX's formula a window that just misses it has no
-// position, or under ceil_mode one that begins inside.
-void place(SlidingAxis &a, const std::string &padding, bool ceil, bool must_fit) {
+// Convolutions and pools differ where ONNX's formulas turn negative. A convolution's window must fit, and is never
+// padded by less than nothing. A pool's may miss by less than a stride and still be there once, reading what it covers,
+// and its automatic padding may cut off both ends: the formulas rounded towards zero, as other runtimes have them.
+void place(SlidingAxis &a, const std::string &padding, bool ceil, bool is_pool) {
   if (padding == "SAME_UPPER" || padding == "SAME_LOWER") {
     a.positions = ceiling_of(a.extent, a.stride);
-    // Where strides are larger than windows, elements at the end are left out, none at the beginning.
-    const int64_t total = std::max<int64_t>(0, (a.positions - 1) * a.stride + a.span() - a.extent);
-    a.before = (padding == "SAME_UPPER" ? total : total + 1) / 2;
-    a.after = total - a.before;
+    const int64_t total = (a.positions - 1) * a.stride + a.span() - a.extent,
+                  spread = is_pool ? total : std::max<int64_t>(0, total);
+    a.before = (padding == "SAME_UPPER" ? spread : spread + 1) / 2;
+    a.after = spread - a.before;
     return;
   }
   if (padding == "VALID") a.before = a.after = 0;
   const int64_t room = a.extent + a.before + a.after - a.span();
   const bool up = ceil && padding == "NOTSET";
-  a.positions = (up ? ceiling_of(room, a.stride) : floor_of(room, a.stride)) + 1;
-  if (a.positions < 0 || (must_fit && room < 0))
+  a.positions = (up ? ceiling_of(room, a.stride) : room / a.stride) + 1;
+  if (a.positions < 0 || (!is_pool && room < 0))
     fail("a window of ", a.kernel, " (dilation ", a.dilation, ") does not fit into ", a.extent, " (padding ", a.before,
          ", ", a.after, ")");
   // A window that would begin behind the image is none.
@@ -56,8 +56,8 @@ SlidingAxes sliding_axes(const Lowering &n, const Shape &image, Shape kernel) {
   if (image.size() < 2) fail("an image of ", to_string(image), "; expected (N, C, D1, ..., Dn)");
   const size_t count = image.size() - 2;
   const std::vector<int64_t> given = n.attributes().integers("kernel_shape", kernel);
-  const bool has_weights = !kernel.empty();
-  if (!has_weights && count > 0) kernel = per_axis(n, "kernel_shape", count, 1, 1);
+  const bool is_pool = kernel.empty();
+  if (is_pool && count > 0) kernel = per_axis(n, "kernel_shape", count, 1, 1);
   if (kernel.size() != count || given != kernel)
     fail("kernel_shape is ", to_string(given), " for weights of ", to_string(kernel), " on an image of ",
          to_string(image));
@@ -70,7 +70,7 @@ SlidingAxes sliding_axes(const Lowering &n, const Shape &image, Shape kernel) {
   SlidingAxes axes;
   for (size_t d = 0; d < count; ++d) {
     axes.push_back({image[d + 2], kernel[d], strides[d], dilations[d], pads[d], pads[d + count], 0});
-    place(axes.back(), padding, ceil, has_weights);
+    place(axes.back(), padding, ceil, is_pool);
   }
   return axes;
 }

@@ -115,25 +115,40 @@ TEST(MaxPool, SaysWhereItFoundTheLargest) {
   }
 }
 
-// ONNX's formula rounds the room that is left to windows down, or up under ceil_mode: also where it is negative.
-TEST(Pools, HaveTheFormulasPositionsWhereAWindowDoesNotFit) {
+// What onnxruntime gives: the formula's room is rounded towards zero, or up under ceil_mode.
+TEST(Pools, MayMissTheImageByLessThanAStride) {
   struct Row {
-    int64_t kernel, stride, ceil, positions;
+    int64_t kernel, stride, ceil;
+    std::vector<float> largest;
   };
   const Tensor x = Tensor::of<float>({1, 1, 2}, {1, 2});
-  for (const Row &row : {Row{4, 2, 0, 0}, {4, 3, 0, 0}, {5, 3, 0, 0}, {4, 2, 1, 0}, {4, 3, 1, 1}, {9, 5, 1, 0}})
-    for (const char *pool : {"MaxPool", "AveragePool", "LpPool"}) {
-      const Attributes a = {
-          {"kernel_shape", Integers{row.kernel}}, {"strides", Integers{row.stride}}, {"ceil_mode", row.ceil}};
-      const Tensor y = OperatorCall{pool, {x}, a}.tensors()[0];
-      EXPECT_EQ(y.shape(), (Shape{1, 1, row.positions})) << pool << " of " << row.kernel << " by " << row.stride;
-    }
-  const auto pooled = [&](int64_t kernel) {
-    return OperatorCall{"MaxPool", {x}, {{"kernel_shape", Integers{kernel}}}}.tensors();
+  const auto pooled = [&](const char *pool, int64_t kernel, int64_t stride, int64_t ceil) {
+    return OperatorCall{
+        pool, {x}, {{"kernel_shape", Integers{kernel}}, {"strides", Integers{stride}}, {"ceil_mode", ceil}}}
+        .tensors()[0];
   };
-  EXPECT_TRUE(pooled(3)[0].shape() == (Shape{1, 1, 0}));
-  EXPECT_THROW(pooled(4), Error);
+  for (const Row &row : {Row{4, 2, 0, {}}, {4, 3, 0, {2}}, {5, 3, 0, {}}, {4, 2, 1, {}}, {4, 3, 1, {2}}, {9, 5, 1, {}}})
+    for (const char *pool : {"MaxPool", "AveragePool", "LpPool"}) {
+      const Tensor y = pooled(pool, row.kernel, row.stride, row.ceil);
+      EXPECT_EQ(y.shape(), (Shape{1, 1, static_cast<int64_t>(row.largest.size())}))
+          << pool << " of " << row.kernel << " by " << row.stride;
+      if (pool == std::string("MaxPool")) {
+        EXPECT_EQ(values_of<float>(y), row.largest);
+      }
+    }
+  EXPECT_EQ(pooled("MaxPool", 3, 1, 0).shape(), (Shape{1, 1, 0}));
+  EXPECT_THROW(pooled("MaxPool", 4, 1, 0), Error);
   EXPECT_THROW((OperatorCall{"Conv", {x, Tensor::zeros({1, 1, 3})}}.tensors()), Error);
+}
+
+TEST(Pools, LeaveOutBothEndsWhereStridesAreLongerThanWindows) {
+  const Tensor x = Tensor::of<float>({1, 1, 8}, {1, 2, 3, 4, 5, 6, 7, 8});
+  for (const char *padding : {"SAME_UPPER", "SAME_LOWER"}) {
+    const Attributes a = {{"kernel_shape", Integers{1}}, {"strides", Integers{4}}, {"auto_pad", std::string(padding)}};
+    EXPECT_EQ(values_of<float>(OperatorCall{"AveragePool", {x}, a}.tensors()[0]), (std::vector<float>{2, 6}));
+    EXPECT_EQ(values_of<float>(OperatorCall{"Conv", {x, Tensor::full({1, 1, 1}, 1)}, a}.tensors()[0]),
+              (std::vector<float>{1, 5}));
+  }
 }
 
 TEST(AveragePool, CountsPaddingButNotWhatRoundingUpAdds) {

@@ -20,13 +20,13 @@ Tensor counted(int64_t count) {
   return list(all);
 }
 
-// What Python's x[start:end:step] gives, by walking.
+// What Python's x[start:end:step] gives, by walking; but ONNX begins at an element, however far back the start is.
 Integers walked(int64_t extent, int64_t start, int64_t end, int64_t step) {
   const auto place = [&](int64_t i) {
     return std::clamp(i < 0 ? i + extent : i, step < 0 ? -1L : 0L, step < 0 ? extent - 1 : extent);
   };
   Integers all;
-  for (int64_t i = place(start); step > 0 ? i < place(end) : i > place(end); i += step) all.push_back(i);
+  for (int64_t i = std::max(place(start), 0L); step > 0 ? i < place(end) : i > place(end); i += step) all.push_back(i);
   return all;
 }
 
@@ -124,4 +124,17 @@ TEST(Gather, RefusesPlacesThatAreNone) {
 }
 
 }  // namespace
+TEST(Slice, BackwardsBeginsAtTheFirstElementAtTheFurthest) {
+  const Tensor x = Tensor::of<float>({1}, {7});
+  const auto sliced = [&](int64_t begin, int64_t end) {
+    return values_of<float>(OperatorCall{"Slice", {x, list({begin}), list({end}), list({0}), list({-1})}}.lowered()[0]);
+  };
+  EXPECT_EQ(sliced(-2, -2), std::vector<float>{7});
+  EXPECT_EQ(sliced(-9, -9), std::vector<float>{7});
+  EXPECT_EQ(sliced(0, 0), std::vector<float>{});
+  const Tensor nothing = Tensor::zeros({0});
+  EXPECT_EQ((OperatorCall{"Slice", {nothing, list({-1}), list({-2}), list({0}), list({-1})}}.tensors()[0].shape()),
+            Shape{0});
+}
+
 }  // namespace saltern
