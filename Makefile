@@ -40,14 +40,10 @@ conformance-compiled: configure
 	SALTERN_CACHE=build/conformance_cache build/venv/bin/python tests/conformance/onnx_suite.py build/release/bin/saltern \
 	  --compiled --match 'node/*' --passing tests/conformance/compiled_passing.txt --report build/onnx_suite_compiled.txt
 
-# Models out of Python packages beside ONNX Runtime, which comes into a venv of its own. make models compiled=1 compiles
-# each of them, too.
+# Models out of Python packages beside ONNX Runtime. make models compiled=1 compiles each of them, too.
 models: configure
 	$(cmake) --build --preset release --target saltern
-	@cmp -s tests/conformance/requirements.txt build/models/requirements.installed || { \
-	  python3 -m venv build/models && build/models/bin/pip install -q -r tests/conformance/requirements.txt && \
-	  cp tests/conformance/requirements.txt build/models/requirements.installed; }
-	SALTERN_CACHE=build/conformance_cache build/models/bin/python tests/conformance/real_models.py \
+	SALTERN_CACHE=build/conformance_cache build/venv/bin/python tests/conformance/real_models.py \
 	  build/release/bin/saltern --wheels build/models/wheels $(if $(compiled),--compiled)
 
 # The run world's tests under the address and undefined-behaviour sanitizers.
