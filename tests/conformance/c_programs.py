@@ -2,7 +2,8 @@
 import os, re, subprocess
 
 import numpy
-from onnx import numpy_helper
+
+from harness.tensors import write_tensor
 
 # Stored one element a byte by the compiled model, as the number or as its code.
 AS_NUMBERS = {"int4": numpy.int8, "int2": numpy.int8, "uint4": numpy.uint8, "uint2": numpy.uint8}
@@ -60,7 +61,7 @@ def compile_and_run(program, target, model, inputs, folder, seconds):
         for i, (name, value) in enumerate(inputs.items()):
             if name in constants:
                 file = folder / f"constant_{i}.pb"
-                file.write_bytes(numpy_helper.from_array(value).SerializeToString())
+                write_tensor(file, value)
                 flags.append(f"--constant={name}={file}")
             else:
                 flags.append(f"--shape={name}=" + ",".join(map(str, value.shape)))

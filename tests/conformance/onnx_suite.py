@@ -7,7 +7,7 @@ and the C program that it writes (c_programs.py).
 With --passing: fails (exit 1) when a test that the file lists does not pass any more. With --write: writes the tests
 that pass. With --only: runs the tests that the file lists. The program sees inputs only; expected outputs stay here.
 """
-import argparse, collections, concurrent.futures, fnmatch, json, re, shutil, subprocess, sys, tempfile
+import argparse, collections, concurrent.futures, fnmatch, json, re, shutil, sys, tempfile
 from pathlib import Path
 
 import numpy
@@ -16,6 +16,8 @@ import onnx.backend.test
 from onnx import numpy_helper
 
 import c_programs
+from harness.program import run_batch
+from harness.tensors import write_tensor
 
 DATA = Path(onnx.backend.test.__file__).parent / "data"
 RANDOM = {"Bernoulli", "RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial"}
@@ -95,6 +97,8 @@ def difference(want, got, case, random):
 
 
 def judge(case, out, status):
+    if isinstance(status, str):
+        return "crash", f"the program ended with {status}"
     if status != 0:
         log = out / "log"
         return STATUS.get(status, f"exit {status}"), log.read_text().strip() if log.exists() else ""
@@ -114,39 +118,23 @@ def judge(case, out, status):
     return "pass", ""
 
 
-def run_batch(program, options, cases):
+def run_models(program, cases):
     """One process for all, and another one for those that it did not come to."""
-    results = []
     with tempfile.TemporaryDirectory(prefix="saltern-suite-") as scratch:
         folders = []
         for number, case in enumerate(cases):
             folder = Path(scratch) / str(number)
             (folder / "in").mkdir(parents=True)
-            (folder / "out").mkdir()
             shutil.copy(case.model, folder / "model.onnx")
             for i, source in enumerate(case.inputs):
                 target = folder / "in" / f"input_{i}.pb"
                 if isinstance(source, numpy.ndarray):
-                    target.write_bytes(numpy_helper.from_array(source).SerializeToString())
+                    write_tensor(target, source)
                 else:
                     shutil.copy(source, target)
             folders.append(folder)
-        first = 0
-        while first < len(cases):
-            listing = Path(scratch) / "list"
-            listing.write_text("".join(f"{f}/model.onnx\t{f}/in\t{f}/out\n" for f in folders[first:]))
-            try:
-                ended = subprocess.run([program, "run-batch", listing, *options], capture_output=True,
-                                       timeout=SECONDS * (len(cases) - first)).returncode
-            except subprocess.TimeoutExpired:
-                ended = "time-out"
-            while first < len(cases) and (status := folders[first] / "out" / "STATUS").exists():
-                results.append((cases[first].test, *judge(cases[first], folders[first] / "out", int(status.read_text()))))
-                first += 1
-            if first < len(cases):
-                results.append((cases[first].test, "crash", f"the program ended with {ended}"))
-                first += 1
-    return results
+        statuses = run_batch(program, folders, seconds=SECONDS)
+        return [(case.test, *judge(case, folder / "out", statuses[folder])) for case, folder in zip(cases, folders)]
 
 
 def run_c_programs(program, target, cases):
@@ -188,7 +176,7 @@ def main():
         batches = [[c] for c in cases]
         run = lambda batch: run_c_programs(options.program, target, batch)
     else:
-        run = lambda batch: run_batch(options.program, ["--threads", "1"], batch)
+        run = lambda batch: run_models(options.program, batch)
     outcome, why = {}, {}
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for results in pool.map(run, batches):

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import numpy
 import onnx
-import onnxruntime
-from onnx import numpy_helper
+
+from harness.references import session_of
+from harness.tensors import read_outputs, write_tensor
 
 RTOL, LEAST_ATOL = 1e-3, 1e-5
 
@@ -101,11 +102,7 @@ def model_file(requirement, ending, wheels):
 
 def reference(path, feeds, optimised):
     """ONNX Runtime's outputs, and the seconds of a run."""
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    level = onnxruntime.GraphOptimizationLevel
-    options.graph_optimization_level = level.ORT_ENABLE_ALL if optimised else level.ORT_DISABLE_ALL
-    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    session = session_of(str(path), optimised, threads=0)
     start = time.perf_counter()
     return session.run(None, feeds), time.perf_counter() - start
 
@@ -116,9 +113,7 @@ def own(saltern, path, inputs, outputs, flags):
     subprocess.run([saltern, "run", path, "--inputs", inputs, "--outputs", outputs, *flags], check=True,
                    capture_output=True, text=True)
     seconds = time.perf_counter() - start
-    count = len(list(outputs.glob("output_*.pb")))
-    read = lambda i: numpy_helper.to_array(onnx.TensorProto.FromString((outputs / f"output_{i}.pb").read_bytes()))
-    return [read(i) for i in range(count)], seconds
+    return read_outputs(outputs, len(list(outputs.glob("output_*.pb")))), seconds
 
 
 def excess(want, plain, got):
@@ -151,7 +146,7 @@ def check(name, saltern, wheels, folder, ways):
     given = folder / "inputs"
     given.mkdir()
     for i, v in enumerate(v for v in model.graph.input if v.name not in constants):
-        (given / f"input_{i}.pb").write_bytes(numpy_helper.from_array(feeds[v.name]).SerializeToString())
+        write_tensor(given / f"input_{i}.pb", feeds[v.name])
     want, seconds = reference(path, feeds, True)
     plain, _ = reference(path, feeds, False)
     opset = max(o.version for o in model.opset_import if o.domain in ("", "ai.onnx"))
