@@ -2,7 +2,8 @@
 cmake := build/venv/bin/cmake
 ctest := build/venv/bin/ctest
 
-.PHONY: demo test setup configure build bench bench-peers conformance-compiled models sanitize fuzz format tidy clean
+.PHONY: demo test setup configure build bench bench-peers conformance-compiled models random-graphs \
+  sanitize fuzz format tidy clean
 
 setup:
 	@cmake/setup.sh
@@ -45,6 +46,15 @@ models: configure
 	$(cmake) --build --preset release --target saltern
 	SALTERN_CACHE=build/conformance_cache build/venv/bin/python tests/conformance/real_models.py \
 	  build/release/bin/saltern --wheels build/models/wheels $(if $(compiled),--compiled)
+
+# Random graphs beside ONNX Runtime and ONNX's reference, with library kernels and then compiled: an hour, or as many as
+# COUNT says, of SEED. Those that fail are kept, and what is left of them when they are reduced.
+random_graphs := build/venv/bin/python tests/conformance/random_graphs.py build/release/bin/saltern \
+  --keep build/random_graphs
+random-graphs: configure
+	$(cmake) --build --preset release --target saltern
+	$(random_graphs) --seed $(or $(SEED),1) --count $(or $(COUNT),5000)
+	$(random_graphs) --seed $(or $(SEED),2) --count $(or $(COUNT),1000) --compiled
 
 # The run world's tests under the address and undefined-behaviour sanitizers.
 sanitize: setup

@@ -1,0 +1,1 @@
+"""Random graphs: how they grow, how results are judged, how failures become small."""
