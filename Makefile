@@ -2,7 +2,7 @@
 cmake := build/venv/bin/cmake
 ctest := build/venv/bin/ctest
 
-.PHONY: demo test setup configure build bench bench-peers conformance-compiled models random-graphs \
+.PHONY: demo test setup configure build bench bench-peers conformance-compiled models random-graphs corner-cases \
   sanitize fuzz format tidy clean
 
 setup:
@@ -55,6 +55,11 @@ random-graphs: configure
 	$(cmake) --build --preset release --target saltern
 	$(random_graphs) --seed $(or $(SEED),1) --count $(or $(COUNT),5000)
 	$(random_graphs) --seed $(or $(SEED),2) --count $(or $(COUNT),1000) --compiled
+
+# Directed cases, up to 5 minutes a section; sections="layouts special" for some of them.
+corner-cases: configure
+	$(cmake) --build --preset release --target saltern fashion_mnist
+	build/venv/bin/python tests/conformance/corner_cases.py build/release/bin/saltern $(sections)
 
 # The run world's tests under the address and undefined-behaviour sanitizers.
 sanitize: setup
