@@ -23,7 +23,8 @@ double last(const ResizeAxis &a) { return static_cast<double>(a.from - 1); }
 double half_pixel(const ResizeAxis &a, double o) { return (o + 0.5) / a.scale - 0.5; }
 double half_pixel_symmetric(const ResizeAxis &a, double o) {
   const double adjustment = static_cast<double>(a.to) / exact_extent(a);
-  return static_cast<double>(a.from) / 2 * (1 - adjustment) + half_pixel(a, o);
+  // In the order of the standard's text: rounding decides which element is the nearest to one that lies between two.
+  return static_cast<double>(a.from) / 2 * (1 - adjustment) + (o + 0.5) / a.scale - 0.5;
 }
 double pytorch_half_pixel(const ResizeAxis &a, double o) { return a.to > 1 ? half_pixel(a, o) : 0; }
 double align_corners(const ResizeAxis &a, double o) {

@@ -51,6 +51,14 @@ TEST(ResizeTable, RoundsHalvesAsItIsTold) {
   EXPECT_EQ(elements("ceil"), (Integers{0, 1, 1, 1}));
 }
 
+// The first of four lies exactly on the first of three.
+TEST(ResizeTable, FindsWhatLiesOnAnElementWhenItRoundsUp) {
+  ResizeRule rule;
+  rule.coordinates = "half_pixel_symmetric";
+  rule.rounding = "ceil";
+  EXPECT_EQ(resize_table(rule, {3, 4, 1.5}).elements, (std::vector<int64_t>{0, 1, 2, 2}));
+}
+
 TEST(Resize, RoundsAndSaturatesIntegers) {
   const Tensor x = Tensor::of<uint8_t>({4}, {0, 255, 255, 0});
   const Tensor y =
