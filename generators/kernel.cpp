@@ -162,11 +162,15 @@ void Build::allow_any_stride(const Func &output) const {
   for (Halide::OutputImageParam buffer : output.output_buffers()) buffer.dim(0).set_stride(Expr());
 }
 
-void Build::set_strides(size_t buffer, const std::vector<int> &strides) {
+std::vector<Halide::OutputImageParam> Build::all_buffers() const {
   std::vector<Halide::OutputImageParam> all(buffers_.begin(), buffers_.end());
   for (const Func &out : outputs_)
     for (const Halide::OutputImageParam &b : out.output_buffers()) all.push_back(b);
-  Halide::OutputImageParam b = all.at(buffer);
+  return all;
+}
+
+void Build::set_strides(size_t buffer, const std::vector<int> &strides) {
+  Halide::OutputImageParam b = all_buffers().at(buffer);
   for (size_t d = 0; d < strides.size(); ++d) b.dim(static_cast<int>(d)).set_stride(strides[d]);
   b.set_host_alignment(b.type().bytes());
 }

@@ -96,8 +96,10 @@ class Build {
   std::vector<Halide::Type> output_types() const;
   std::vector<Halide::Argument> arguments() const;
   Halide::Pipeline pipeline() const;
-  // The buffer parameters among the inputs, in order, for just-in-time calls.
+  // The buffer parameters among the inputs, in order, for just-in-time calls;
   std::vector<Halide::ImageParam> buffers() const { return buffers_; }
+  // and with them those of the outputs.
+  std::vector<Halide::OutputImageParam> all_buffers() const;
   // Makes ready for compilation; called once after the declaration has run. A declaration without a schedule gets one
   // from Halide's autoscheduler, planned for the call `typical`.
   void finish(const Call *typical);

@@ -26,10 +26,27 @@ algorithms::Sliding2d expressions(const Sliding2d<int> &s) {
           {s.y.stride, s.y.dilation, s.y.pad_before, s.y.pad_after}};
 }
 
-EmittedArgument argument(const Graph &graph, const std::string &value, std::vector<int> extents) {
+EmittedArgument argument(const Graph &graph, const std::string &value, std::vector<int> extents, Layout layout,
+                         Type type) {
+  const Tensor &constant = graph.value(value).constant;
+  if (constant.defined()) return {std::move(extents), "", constant.in_layout(layout), type, layout};
+  return {std::move(extents), value, {}, type, layout};
+}
+
+EmittedArgument argument(const Graph &graph, const std::string &value) {
   const Graph::Value &v = graph.value(value);
-  if (v.constant.defined()) return {std::move(extents), "", v.constant.in_layout(v.layout), v.type};
-  return {std::move(extents), value, {}, v.type};
+  return argument(graph, value, memory_extents(v), is_channels_last(v) ? v.layout : Layout::row_major, v.type);
+}
+
+std::vector<int> image_extents(const Shape &shape) {
+  if (shape.size() != 4) fail("a value of ", saltern::to_string(shape), "; expected an image (N, C, H, W)");
+  const auto extent = [&](size_t d) { return static_cast<int>(shape[d]); };
+  return {extent(1), extent(3), extent(2), extent(0)};
+}
+
+bool lies_as(const Graph::Value &v, Layout layout) {
+  if (v.shape.size() != 4) return layout == Layout::row_major;
+  return v.layout == layout || v.shape[1] == 1 || v.shape[2] * v.shape[3] == 1;
 }
 
 bool takes_epilogue(const Graph &graph, const Graph::Node &node) {
@@ -37,16 +54,24 @@ bool takes_epilogue(const Graph &graph, const Graph::Node &node) {
   return has_packed_form(graph, node) || is_elementwise(graph, node) || has_library_epilogue(graph, node);
 }
 
-EmittedKernel with_strides(EmittedKernel kernel, const std::vector<std::vector<int>> &strides) {
-  for (size_t i = 0; i < strides.size(); ++i) {
-    if (strides[i].empty()) continue;
-    kernel.key += " strides " + std::to_string(i);
-    for (int stride : strides[i]) kernel.key += " " + std::to_string(stride);
-  }
-  kernel.build = [dense = std::move(kernel.build), strides](const Halide::Target &target) {
+namespace {
+
+std::string key_of(const EmittedArgument &a) {
+  std::string key = "\n" + std::string(facts(a.type).name) + (a.layout == Layout::channels_last ? " c" : " r");
+  for (int extent : a.extents) key += " " + std::to_string(extent);
+  key += " by";
+  for (int stride : a.strides) key += " " + std::to_string(stride);
+  return key + (a.aligned ? " aligned" : "");
+}
+
+}  // namespace
+
+EmittedKernel placed(EmittedKernel kernel) {
+  for (const EmittedArgument &a : kernel.arguments) kernel.key += key_of(a);
+  kernel.build = [dense = std::move(kernel.build), arguments = kernel.arguments](const Halide::Target &target) {
     Build b = dense(target);
-    for (size_t i = 0; i < strides.size(); ++i)
-      if (!strides[i].empty()) b.set_strides(i, strides[i]);
+    for (size_t i = 0; i < arguments.size(); ++i)
+      if (!arguments[i].aligned) b.set_strides(i, arguments[i].strides);
     return b;
   };
   return kernel;

@@ -13,18 +13,24 @@
 namespace saltern::generators {
 
 // One argument, innermost first: a value of the graph or a part of it, a constant, or (neither) memory that nobody
-// reads after.
+// reads after. Extents, type and layout are what the kernel's code takes the value to be, whatever the graph says:
+// argument_checks.h compares the two.
 struct EmittedArgument {
   std::vector<int> extents;
   std::string value;
   Tensor constant;
   Type type = Type::f32;
+  Layout layout = Layout::row_major;
   std::optional<Piece> part = {};  // of the value; else all of it
+  // Where it lies, which is known when the plan is made (placed).
+  std::vector<int> strides = {};
+  bool aligned = true;  // to buffer_alignment, else to its elements only
 };
 
 // The graph that it was emitted from must live as long as it is built.
 struct EmittedKernel {
-  std::string key;  // equal for kernels of the same code
+  // What it computes; once its arguments are placed, equal for kernels of the same code and no others.
+  std::string key;
   std::function<Build(const Halide::Target &)> build;
   std::vector<EmittedArgument> arguments;  // inputs, then outputs
   // Whether anything can go wrong when it runs. The driver's buffers are right by construction; what is left is memory
@@ -35,8 +41,8 @@ struct EmittedKernel {
   int in_place = -1;
 };
 
-// The kernel whose arguments lie in memory with these strides (one list for each argument; empty: dense and aligned).
-EmittedKernel with_strides(EmittedKernel kernel, const std::vector<std::vector<int>> &strides);
+// The kernel for arguments that lie in memory as their strides say. All that its code depends on of them is in its key.
+EmittedKernel placed(EmittedKernel kernel);
 
 // Throws an Error that names the node where its operation cannot be compiled.
 EmittedKernel emit(const Graph &graph, const Group &group);
@@ -48,5 +54,8 @@ bool is_elementwise(const Graph &graph, const Graph::Node &node);
 
 // Whether a value lies in memory with its channels innermost: an image, of rank 4.
 inline bool is_channels_last(const Graph::Value &v) { return v.layout == Layout::channels_last && v.shape.size() == 4; }
+// Whether a value lies in memory as this layout says: it has it, or both are the same for its shape, as they are for an
+// image of one channel or one pixel.
+bool lies_as(const Graph::Value &v, Layout layout);
 
 }  // namespace saltern::generators

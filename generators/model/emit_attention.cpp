@@ -123,10 +123,11 @@ EmittedKernel emit_attention(const Graph &graph, const Group &group) {
   for (const std::string &name : node.inputs) {
     source.values.push_back(graph.value(name));
     k.key += key_of(source.values.back());
-    k.arguments.push_back(argument(graph, name, memory_extents(source.values.back())));
+    k.arguments.push_back(argument(graph, name));
     call.emplace_back(k.arguments.back().extents);
   }
-  k.arguments.push_back(argument(graph, group.output(), memory_extents(graph.value(group.output()))));
+  const Graph::Value rows = {graph.value(group.output()).shape};
+  k.arguments.push_back(argument(graph, group.output(), memory_extents(rows), Layout::row_major));
   k.build = [source, call](const Halide::Target &target) { return build(target, source, call); };
   return k;
 }

@@ -78,7 +78,7 @@ EmittedArgument filled(EmittedArgument a) {
 
 std::vector<EmittedArgument> depthwise_arguments(const Graph &graph, const Graph::Node &node, const Geometry &g) {
   EmittedArgument bias = {{g.channels_out}, "", saltern::Tensor::zeros({g.channels_out})};
-  if (node.inputs.size() > 2) bias = argument(graph, node.inputs[2], {g.channels_out});
+  if (node.inputs.size() > 2) bias = argument(graph, node.inputs[2], {g.channels_out}, Layout::row_major);
   return {{{g.channels_out, g.kernel_x, g.kernel_y}, "", channels_innermost(graph.value(node.inputs[1]).constant)},
           bias};
 }
@@ -95,7 +95,8 @@ EmittedKernel emit_chain(const Graph &graph, const Chain &chain) {
     const bool depthwise = is_depthwise(graph, node), last = &group == &chain.links.back();
     const Geometry g = link_geometry(graph, node);
     if (links.empty())
-      k.arguments.push_back(argument(graph, node.inputs[0], memory_extents(graph.value(node.inputs[0]))));
+      k.arguments.push_back(
+          argument(graph, node.inputs[0], image_extents(graph.value(node.inputs[0]).shape), Layout::channels_last));
     links.push_back({g, depthwise, Epilogue(graph, group)});
     geometries.push_back(g);
     k.key += (depthwise ? " depthwise" : " packed") + to_string(g) + links.back().epilogue.key();
@@ -108,7 +109,8 @@ EmittedKernel emit_chain(const Graph &graph, const Chain &chain) {
   for (const EmittedArgument &a : k.arguments) call.emplace_back(a.extents);
   const Link &last = links.back();
   k.arguments.push_back(argument(
-      graph, chain.output(), last.is_depthwise ? result_extents(last.geometry) : packed_result_extents(last.geometry)));
+      graph, chain.output(), last.is_depthwise ? result_extents(last.geometry) : packed_result_extents(last.geometry),
+      Layout::channels_last));
   const schedules::ChainKnobs knobs = chain_knobs(geometries);
   k.can_fail = links.size() > 1;  // memory between links
   k.build = [links, knobs, call](const Halide::Target &target) { return build(target, links, knobs, call); };

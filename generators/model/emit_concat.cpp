@@ -46,7 +46,8 @@ EmittedKernel emit_part(const Graph &graph, const Graph::Node &concat, size_t in
   const std::vector<int> extents = memory_extents(v);
   EmittedKernel k;
   k.key = "copy" + key_of(v);
-  k.arguments = {argument(graph, concat.inputs[input], extents), argument(graph, concat.outputs[0], extents)};
+  k.arguments = {argument(graph, concat.inputs[input]), argument(graph, concat.outputs[0])};
+  k.arguments[1].extents = extents;
   k.arguments[1].part = place;
   k.can_fail = false;
   const Halide::Type type = storage_type(v.type);

@@ -40,13 +40,14 @@ EmittedKernel emit_contraction(const Graph &graph, const Group &group) {
   EmittedKernel k;
   const Epilogue epilogue(graph, group);
   k.key = "contraction" + to_string(g) + epilogue.key();
-  k.arguments.push_back(argument(graph, node.inputs[0], {g.channels_in, g.width, g.height, g.batch}));
+  const Layout layout = node.operation == "dense" ? Layout::row_major : Layout::channels_last;
+  k.arguments.push_back(argument(graph, node.inputs[0], {g.channels_in, g.width, g.height, g.batch}, layout));
   for (EmittedArgument &a : packed_arguments(graph, node, g)) k.arguments.push_back(std::move(a));
   for (EmittedArgument &a : epilogue.arguments({g.channels_out, g.out_width(), g.out_height(), g.batch}))
     k.arguments.push_back(std::move(a));
   Call call;
   for (const EmittedArgument &a : k.arguments) call.emplace_back(a.extents);
-  k.arguments.push_back(argument(graph, group.output(), packed_result_extents(g)));
+  k.arguments.push_back(argument(graph, group.output(), packed_result_extents(g), layout));
   k.can_fail = schedules::strip_is_on_heap(shape_of(g));
   k.build = [g, epilogue, call](const Halide::Target &target) { return build(target, g, epilogue, call); };
   return k;

@@ -135,12 +135,12 @@ EmittedKernel emit_elementwise(const Graph &graph, const Group &group) {
     values.push_back(graph.value(name));
     if (values.back().shape.size() > out_value.shape.size()) fail("'", name, "' has a higher rank than the result");
     k.key += key_of(values.back());
-    k.arguments.push_back(argument(graph, name, memory_extents(values.back())));
+    k.arguments.push_back(argument(graph, name));
     call.emplace_back(k.arguments.back().extents);
     if (k.in_place < 0 && !values.back().constant.defined() && key_of(values.back()) == key_of(out_value))
       k.in_place = static_cast<int>(k.arguments.size()) - 1;
   }
-  k.arguments.push_back(argument(graph, group.output(), memory_extents(out_value)));
+  k.arguments.push_back(argument(graph, group.output()));
 
   k.can_fail = false;
   k.build = [&graph, nodes = group.nodes, operands, values, call, out_value](const Halide::Target &target) {

@@ -30,10 +30,10 @@ EmittedKernel emit_formula(const Graph &graph, const Group &group) {
     values.push_back(graph.value(name));
     k.key += key_of(values.back());
     if (elements(values.back().shape) == 0) continue;  // nothing is read of it
-    k.arguments.push_back(argument(graph, name, memory_extents(values.back())));
+    k.arguments.push_back(argument(graph, name));
     call.emplace_back(k.arguments.back().extents);
   }
-  k.arguments.push_back(argument(graph, group.output(), memory_extents(result)));
+  k.arguments.push_back(argument(graph, group.output(), memory_extents(result), result.layout, result.type));
   k.build = [element, values, call, result](const Halide::Target &target) {
     Build b(target, Build::Schedule::own, call);
     std::vector<dsl::Tensor> operands;

@@ -18,9 +18,12 @@ struct Row {
   bool epilogue = false;  // its schedule computes the output from a function at the same point, whatever that does
 };
 
-void add_buffer(const Graph &graph, const std::string &value, std::vector<int> extents, Call &call, Arguments &all) {
+constexpr Layout rows = Layout::row_major, image = Layout::channels_last;
+
+void add_buffer(const Graph &graph, const std::string &value, std::vector<int> extents, Layout layout, Call &call,
+                Arguments &all) {
   call.emplace_back(extents);
-  all.push_back(argument(graph, value, std::move(extents)));
+  all.push_back(argument(graph, value, std::move(extents), layout));
 }
 
 void add_window(const Graph::Node &node, Call &call) {
@@ -32,38 +35,33 @@ void add_window(const Graph::Node &node, Call &call) {
 }
 
 void average_pool2d(const Graph &graph, const Graph::Node &node, Call &call, Arguments &all) {
-  const Shape &x = graph.value(node.inputs.at(0)).shape;
-  if (x.size() != 4) fail("an input of ", saltern::to_string(x), "; expected an image (N, C, H, W)");
-  add_buffer(graph, node.inputs[0], memory_extents(graph.value(node.inputs[0])), call, all);
+  add_buffer(graph, node.inputs[0], image_extents(graph.value(node.inputs.at(0)).shape), image, call, all);
   add_window(node, call);
   call.emplace_back(static_cast<int>(node.attributes.integer("count_padding", 1)));
-  all.push_back(argument(graph, node.outputs[0], memory_extents(graph.value(node.outputs[0]))));
+  all.push_back(argument(graph, node.outputs[0], image_extents(graph.value(node.outputs[0]).shape), image));
 }
 
-// Over the dimension that is innermost in memory.
-void over_innermost(const Graph &graph, const Graph::Node &node, Call &call, Arguments &all) {
+// Over the last dimension.
+void over_last(const Graph &graph, const Graph::Node &node, Call &call, Arguments &all) {
   const Shape &x = graph.value(node.inputs.at(0)).shape;
   const int along = axis_within(node.attributes.integer("axis", -1), static_cast<int64_t>(x.size()));
-  if (along != memory_order(graph.value(node.inputs[0]))[0])
-    fail("the axis ", along, " of ", saltern::to_string(x), "; compiled models take the innermost in memory only");
-  const int count = static_cast<int>(x[static_cast<size_t>(along)]);
-  const std::vector<int> rows = {count, static_cast<int>(elements(x) / count)};
-  add_buffer(graph, node.inputs[0], rows, call, all);
-  all.push_back(argument(graph, node.outputs[0], rows));
+  if (along + 1 != static_cast<int>(x.size()))
+    fail("the axis ", along, " of ", saltern::to_string(x), "; compiled models take the last one only");
+  const std::vector<int> extents = {static_cast<int>(x.back()), static_cast<int>(elements(x) / x.back())};
+  add_buffer(graph, node.inputs[0], extents, rows, call, all);
+  all.push_back(argument(graph, node.outputs[0], extents, rows));
 }
 
 // Over all dimensions from the axis on; the parameters have their shape.
 void over_rows(const Graph &graph, const Graph::Node &node, Call &call, Arguments &all) {
   const Graph::Value &x = graph.value(node.inputs.at(0));
   const int from = axis_within(node.attributes.integer("axis"), static_cast<int64_t>(x.shape.size()));
-  if (is_channels_last(x) || is_channels_last(graph.value(node.outputs[0])))
-    fail("the axis ", from, " of ", saltern::to_string(x.shape), "; compiled models take the innermost in memory only");
   const int count = static_cast<int>(elements({x.shape.begin() + from, x.shape.end()}));
-  const std::vector<int> rows = {count, static_cast<int>(elements(x.shape) / count)};
-  add_buffer(graph, node.inputs[0], rows, call, all);
-  for (size_t i = 1; i < node.inputs.size(); ++i) add_buffer(graph, node.inputs[i], {count}, call, all);
+  const std::vector<int> extents = {count, static_cast<int>(elements(x.shape) / count)};
+  add_buffer(graph, node.inputs[0], extents, rows, call, all);
+  for (size_t i = 1; i < node.inputs.size(); ++i) add_buffer(graph, node.inputs[i], {count}, rows, call, all);
   call.emplace_back(node.attributes.real("epsilon"));
-  all.push_back(argument(graph, node.outputs[0], rows));
+  all.push_back(argument(graph, node.outputs[0], extents, rows));
 }
 
 // Batches are equal, or b has none: then all rows of a are one matrix.
@@ -71,17 +69,17 @@ void matmul(const Graph &graph, const Graph::Node &node, Call &call, Arguments &
   const Shape &a = graph.value(node.inputs.at(0)).shape, &b = graph.value(node.inputs.at(1)).shape;
   if (a.size() < 2 || b.size() < 2) fail("of ", saltern::to_string(a), " and ", saltern::to_string(b));
   const int k = static_cast<int>(a.back()), n = static_cast<int>(b.back());
-  const int64_t rows = elements(a) / k, batch = elements(b) / k / n;
-  const int m = static_cast<int>(rows / batch), batches = static_cast<int>(batch);
-  add_buffer(graph, node.inputs[0], {k, m, batches}, call, all);
-  add_buffer(graph, node.inputs[1], {n, k, batches}, call, all);
-  all.push_back(argument(graph, node.outputs[0], {n, m, batches}));
+  const int64_t batch = elements(b) / k / n;
+  const int m = static_cast<int>(elements(a) / k / batch), batches = static_cast<int>(batch);
+  add_buffer(graph, node.inputs[0], {k, m, batches}, rows, call, all);
+  add_buffer(graph, node.inputs[1], {n, k, batches}, rows, call, all);
+  all.push_back(argument(graph, node.outputs[0], {n, m, batches}, rows));
 }
 
 // A constant that a node may leave out is zeros.
 void add_bias(const Graph &graph, const Graph::Node &node, std::vector<int> extents, int64_t count, Call &call,
               Arguments &all) {
-  if (node.inputs.size() > 2) return add_buffer(graph, node.inputs[2], std::move(extents), call, all);
+  if (node.inputs.size() > 2) return add_buffer(graph, node.inputs[2], std::move(extents), rows, call, all);
   call.emplace_back(extents);
   all.push_back({std::move(extents), "", Tensor::zeros({count})});
 }
@@ -98,45 +96,45 @@ void conv2d(const Graph &graph, const Graph::Node &node, Call &call, Arguments &
               &y = graph.value(node.outputs.at(0)).shape;
   const int64_t g = node.attributes.integer("groups", 1);
   const auto i = [](int64_t v) { return static_cast<int>(v); };
-  add_buffer(graph, node.inputs[0], {i(x[1] / g), i(g), i(x[3]), i(x[2]), i(x[0])}, call, all);
-  add_buffer(graph, node.inputs[1], {i(w[1]), i(w[3]), i(w[2]), i(w[0] / g), i(g)}, call, all);
+  add_buffer(graph, node.inputs[0], {i(x[1] / g), i(g), i(x[3]), i(x[2]), i(x[0])}, image, call, all);
+  add_buffer(graph, node.inputs[1], {i(w[1]), i(w[3]), i(w[2]), i(w[0] / g), i(g)}, image, call, all);
   add_bias(graph, node, {i(w[0] / g), i(g)}, w[0], call, all);
   add_sliding(node, call);
-  all.push_back(argument(graph, node.outputs[0], {i(y[1] / g), i(g), i(y[3]), i(y[2]), i(y[0])}));
+  all.push_back(argument(graph, node.outputs[0], {i(y[1] / g), i(g), i(y[3]), i(y[2]), i(y[0])}, image));
 }
 
 void depthwise2d(const Graph &graph, const Graph::Node &node, Call &call, Arguments &all) {
   const Graph::Value &w = graph.value(node.inputs.at(1));
-  add_buffer(graph, node.inputs[0], memory_extents(graph.value(node.inputs[0])), call, all);
+  add_buffer(graph, node.inputs[0], image_extents(graph.value(node.inputs[0]).shape), image, call, all);
   const std::vector<int> window = {static_cast<int>(w.shape[0]), static_cast<int>(w.shape[3]),
                                    static_cast<int>(w.shape[2])};
   call.emplace_back(window);
   all.push_back({window, "", channels_innermost(w.constant)});
   add_bias(graph, node, {window[0]}, w.shape[0], call, all);
   add_sliding(node, call);
-  all.push_back(argument(graph, node.outputs[0], memory_extents(graph.value(node.outputs[0]))));
+  all.push_back(argument(graph, node.outputs[0], image_extents(graph.value(node.outputs[0]).shape), image));
 }
 
 // Of weights that are not constant.
 void dense(const Graph &graph, const Graph::Node &node, Call &call, Arguments &all) {
   const Shape &x = graph.value(node.inputs.at(0)).shape, &w = graph.value(node.inputs.at(1)).shape;
-  add_buffer(graph, node.inputs[0], {static_cast<int>(x[1]), static_cast<int>(x[0])}, call, all);
-  add_buffer(graph, node.inputs[1], {static_cast<int>(w[1]), static_cast<int>(w[0])}, call, all);
+  add_buffer(graph, node.inputs[0], {static_cast<int>(x[1]), static_cast<int>(x[0])}, rows, call, all);
+  add_buffer(graph, node.inputs[1], {static_cast<int>(w[1]), static_cast<int>(w[0])}, rows, call, all);
   add_bias(graph, node, {static_cast<int>(w[0])}, w[0], call, all);
-  all.push_back(argument(graph, node.outputs[0], {static_cast<int>(w[0]), static_cast<int>(x[0])}));
+  all.push_back(argument(graph, node.outputs[0], {static_cast<int>(w[0]), static_cast<int>(x[0])}, rows));
 }
 
-const std::vector<Row> &rows() {
+const std::vector<Row> &all_rows() {
   static const std::vector<Row> table = {
       {"average_pool2d", average_pool2d, true},
       {"conv2d", conv2d},
       {"dense", dense, true},
       {"depthwise2d", depthwise2d, true},
       {"layer_norm", over_rows},
-      {"log_softmax", over_innermost},
+      {"log_softmax", over_last},
       {"matmul", matmul, true},
       {"rms_norm", over_rows},
-      {"softmax", over_innermost},
+      {"softmax", over_last},
   };
   return table;
 }
@@ -147,16 +145,16 @@ void formula(const Graph &graph, const Graph::Node &node, Call &call, Arguments 
     const Shape &shape = graph.value(value).shape;
     if (shape.size() > 2)
       fail("'", value, "' is ", saltern::to_string(shape), "; a formula is compiled for rank 2 at most");
-    add_buffer(graph, value, memory_extents(graph.value(value)), call, all);
+    add_buffer(graph, value, memory_extents(graph.value(value)), rows, call, all);
   }
   const Build build = find_kernel(node.operation).build(host_target(), Build::Schedule::plain, call);
   if (build.output_extents().size() != 1 || build.inputs().size() != node.inputs.size())
     fail("the kernel '", node.operation, "' does not take the node's inputs and give one output");
-  all.push_back(argument(graph, node.outputs[0], build.output_extents()[0]));
+  all.push_back(argument(graph, node.outputs[0], build.output_extents()[0], rows));
 }
 
 const Row *find_row(const std::string &operation) {
-  for (const Row &r : rows())
+  for (const Row &r : all_rows())
     if (r.operation == operation) return &r;
   static const Row own_layer = {"", formula};
   for (const Kernel &k : all_kernels())

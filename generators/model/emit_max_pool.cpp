@@ -32,15 +32,13 @@ dsl::Tensor maxima_over_edges(const dsl::Tensor &x, const PoolWindow &w) {
 // The maxima without their positions, which only training needs: the library's kernel gives both.
 EmittedKernel emit_max_pool(const Graph &graph, const Group &group) {
   const Graph::Node &node = group.anchor();
-  const Shape &x = graph.value(node.inputs.at(0)).shape;
-  if (x.size() != 4) fail("an input of ", saltern::to_string(x), "; expected an image (N, C, H, W)");
   if (node.outputs.size() > 1 && graph.uses(node.outputs[1]) > 0)
     fail("'", node.outputs[1], "', the positions of the maxima, is read; compiled models have the maxima only");
   const PoolWindow w = pool_window(node.attributes);
   EmittedKernel k;
-  k.key = "max_pool2d " + saltern::to_string(x) + to_string(w);
-  k.arguments = {argument(graph, node.inputs[0], memory_extents(graph.value(node.inputs[0]))),
-                 argument(graph, node.outputs[0], memory_extents(graph.value(node.outputs[0])))};
+  k.key = "max_pool2d" + to_string(w);
+  for (const std::string &value : {node.inputs.at(0), node.outputs[0]})
+    k.arguments.push_back(argument(graph, value, image_extents(graph.value(value).shape), Layout::channels_last));
   const Call call = {k.arguments[0].extents};
   k.build = [w, call](const Halide::Target &target) {
     Build b(target, Build::Schedule::own, call);

@@ -42,9 +42,12 @@ EmittedKernel emit_reshape(const Graph &graph, const Group &group) {
   EmittedKernel k;
   k.key = "turn" + key_of({{}, graph.value(from).type}) + " " + std::to_string(read[0]) + " " +
           std::to_string(read[1]) + " " + std::to_string(read[2]);
-  k.arguments = {argument(graph, from, read), argument(graph, to, written)};
+  const Type kind = graph.value(from).type;
+  const Layout before = leaves_image ? Layout::channels_last : Layout::row_major,
+               after = leaves_image ? Layout::row_major : Layout::channels_last;
+  k.arguments = {argument(graph, from, read, before, kind), argument(graph, to, written, after, kind)};
   k.can_fail = false;
-  const Halide::Type type = storage_type(graph.value(from).type);
+  const Halide::Type type = storage_type(kind);
   k.build = [read, written, type](const Halide::Target &target) {
     Build b(target, Build::Schedule::own, Call{read});
     const dsl::Tensor in = b.input("x", 3, type);

@@ -71,7 +71,14 @@ std::string key_of(const Graph::Value &v);
 
 algorithms::Sliding2d expressions(const Sliding2d<int> &s);
 
-// A value or constant as an argument with the given extents.
-EmittedArgument argument(const Graph &graph, const std::string &value, std::vector<int> extents);
+// The extents of an image (N, C, H, W) whose channels are innermost.
+std::vector<int> image_extents(const Shape &shape);
+
+// A value or constant as an argument of a kernel that takes it as it lies, whatever the graph says of it;
+EmittedArgument argument(const Graph &graph, const std::string &value);
+// or of one whose code is for this order of memory and type, and sees it with these extents. Constants are brought into
+// that order; a value has to be in it.
+EmittedArgument argument(const Graph &graph, const std::string &value, std::vector<int> extents, Layout layout,
+                         Type type = Type::f32);
 
 }  // namespace saltern::generators

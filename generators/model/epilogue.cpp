@@ -51,10 +51,9 @@ std::vector<EmittedArgument> Epilogue::arguments(const std::vector<int> &extents
   for (const std::string &name : operands_) {
     const Graph::Value &v = graph_.value(name);
     const Place at = place(v, result());
-    EmittedArgument a = argument(
-        graph_, name, at == Place::everywhere ? extents : std::vector<int>{static_cast<int>(elements(v.shape))});
-    if (a.constant.defined() && at == Place::everywhere) a.constant = v.constant.in_layout(result().layout);
-    all.push_back(std::move(a));
+    all.push_back(at == Place::everywhere
+                      ? argument(graph_, name, extents, result().layout, v.type)
+                      : argument(graph_, name, {static_cast<int>(elements(v.shape))}, Layout::row_major, v.type));
   }
   return all;
 }

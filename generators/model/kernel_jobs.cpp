@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 
+#include "generators/model/argument_checks.h"
 #include "generators/model/kernel_memory.h"
 
 namespace saltern::generators {
@@ -125,6 +126,7 @@ void compile_kernel(const EmittedKernel &kernel, const std::string &symbol, cons
   const auto module = [&](const std::string &name, const Halide::Target &target) {
     try {
       const Build b = kernel.build(target);
+      check_build(kernel, b);
       const Halide::Module m = b.pipeline().compile_to_module(b.arguments(), name, target);
       memory = most(memory, kernel_memory(m));
       return m;

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 
+#include "generators/model/argument_checks.h"
 #include "generators/model/chains.h"
 #include "generators/model/emitters.h"
 #include "generators/model/homes.h"
@@ -207,7 +208,7 @@ Variant Lowering::add(const Graph &graph) {
   for (const GroupCall &g : groups)
     for (EmittedKernel &kernel : calls_of(graph, g, homes)) calls.push_back({std::move(kernel), &g.group});
   compute_in_place(graph, calls, homes);
-  const Ordered ordered = in_stages(graph, std::move(calls), homes);
+  Ordered ordered = in_stages(graph, std::move(calls), homes);
   variant.steps = ordered.steps;
 
   Lives lives;
@@ -236,11 +237,13 @@ Variant Lowering::add(const Graph &graph) {
     return lives.offset(home.value) + home.piece.offset * facts(graph.value(home.value).type).bytes();
   };
   for (size_t s = 0; s < ordered.kernels.size(); ++s) {
-    std::vector<std::vector<int>> unusual;
-    for (size_t a = 0; a < ordered.kernels[s].arguments.size(); ++a) {
-      const EmittedArgument &use = ordered.kernels[s].arguments[a];
-      unusual.emplace_back();
-      BufferUse buffer = {Region::workspace, 0, use.type, use.extents, dense_strides(use.extents)};
+    EmittedKernel &kernel = ordered.kernels[s];
+    const std::string who = "node '" + variant.steps[s].origin + "'";
+    check_arguments(graph, kernel, who);
+    for (size_t a = 0; a < kernel.arguments.size(); ++a) {
+      EmittedArgument &use = kernel.arguments[a];
+      use.strides = dense_strides(use.extents);
+      BufferUse buffer = {Region::workspace, 0, use.type, use.extents, {}};
       if (use.constant.defined()) {
         buffer.region = Region::weights;
         buffer.offset = weights_.add(use.constant);
@@ -249,12 +252,13 @@ Variant Lowering::add(const Graph &graph) {
       } else {
         const Homes::Home home = homes.of(use);
         buffer.offset = place(home);
-        buffer.strides = strides_of(use.extents, home.piece).value();
-        if (!home.piece.is_dense() || buffer.offset % buffer_alignment != 0) unusual.back() = buffer.strides;
+        use.strides = checked_strides(graph, use, home, who);
+        use.aligned = home.piece.is_dense() && buffer.offset % buffer_alignment == 0;
       }
+      buffer.strides = use.strides;
       variant.steps[s].buffers.push_back(std::move(buffer));
     }
-    variant.steps[s].kernel = number_of(with_strides(ordered.kernels[s], unusual));
+    variant.steps[s].kernel = number_of(placed(std::move(kernel)));
   }
 
   const auto edge = [&](const std::string &name) {

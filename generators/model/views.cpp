@@ -47,11 +47,6 @@ std::optional<Piece> loaded_piece(const Expression &element, const Graph::Value 
   return begin < 0 || end > elements(from.shape) ? std::nullopt : std::optional<Piece>(piece);
 }
 
-bool is_row_major_too(const Graph::Value &v) {
-  // An image keeps its memory if its channels, or its pixels, are one.
-  return !is_channels_last(v) || v.shape[1] == 1 || v.shape[2] * v.shape[3] == 1;
-}
-
 }  // namespace
 
 std::optional<Piece> loaded_piece(const Graph &graph, const Graph::Node &node) {
@@ -64,8 +59,8 @@ std::optional<Piece> loaded_piece(const Graph &graph, const Graph::Node &node) {
 std::optional<int64_t> view_offset(const Graph &graph, const Graph::Node &node) {
   if (node.operation == "reshape") {
     const Graph::Value &from = graph.value(node.inputs.at(0)), &to = graph.value(node.outputs.at(0));
-    const bool view =
-        !from.constant.defined() && elements(to.shape) > 0 && is_row_major_too(from) && is_row_major_too(to);
+    const bool view = !from.constant.defined() && elements(to.shape) > 0 && lies_as(from, Layout::row_major) &&
+                      lies_as(to, Layout::row_major);
     return view ? std::optional<int64_t>(0) : std::nullopt;
   }
   const std::optional<Piece> piece = loaded_piece(graph, node);
@@ -83,7 +78,7 @@ std::vector<Piece> part_pieces(const Graph &graph, const Graph::Node &concat) {
   int64_t at = 0;
   for (const std::string &part : concat.inputs) {
     const Graph::Value &v = graph.value(part);
-    if (is_channels_last(v) != is_channels_last(whole) && !(is_row_major_too(v) && is_row_major_too(whole))) return {};
+    if (!lies_as(v, whole.layout)) return {};
     pieces.push_back({at, elements(v.shape), step * v.shape[axis], pitch});
     at += pieces.back().run;
   }

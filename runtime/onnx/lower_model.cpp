@@ -170,11 +170,13 @@ class ModelLowering : public GraphWalk<Operand>, Turns<Operand> {
     if (turn == most_turns) unsupported("it has more than ", most_turns, " turns; a compiled loop is unrolled");
   }
 
-  // An output is a value of its own, under the name that the model gives it.
+  // An output is a value of its own, under the name that the model gives it; an input may be one as it is.
   void add_output(const std::string &name, Operand value) {
     if (value.type == Type::text) unsupported("the output '", name, "' is of texts");
+    const bool is_input =
+        value.name == name && std::find(graph_.inputs.begin(), graph_.inputs.end(), name) != graph_.inputs.end();
     const bool own = graph_.producer(value.name) && !graph_.is_output(value.name);
-    if (!own) {
+    if (!is_input && !own) {
       Graph::Node n;
       n.operation = "formula";
       n.outputs = {name};

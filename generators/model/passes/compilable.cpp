@@ -14,6 +14,7 @@ class Rewriter {
   explicit Rewriter(Graph &graph) : graph_(graph) {}
 
   void rewrite(const Graph::Node &n) {
+    begin_ = graph_.nodes.size();
     if (n.operation == "matmul")
       matmul(n);
     else if (n.operation == "softmax" || n.operation == "log_softmax")
@@ -34,13 +35,13 @@ class Rewriter {
     return {name, v.type, v.shape, v.constant};
   }
 
-  // Makes `made` the value that the node n gave.
+  // Makes `made` the value that the node n gave: under its name where it was made for n, else as a reshape of what was
+  // there before, to the same shape. Nobody but n's readers may see another value under that name.
   void give(const Graph::Node &n, const Operand &made) {
-    Graph::Node &last = graph_.nodes.back();
-    if (!last.outputs.empty() && last.outputs[0] == made.name) {
-      last.outputs[0] = n.outputs[0];
-      graph_.values.erase(made.name);
-    }
+    const bool is_new = graph_.nodes.size() > begin_ && graph_.nodes.back().outputs[0] == made.name;
+    if (!is_new) return graph_.nodes.push_back({"reshape", {{"shape", made.shape}}, {made.name}, n.outputs});
+    graph_.nodes.back().outputs[0] = n.outputs[0];
+    graph_.values.erase(made.name);
   }
 
   void matmul(const Graph::Node &n) {
@@ -134,6 +135,7 @@ class Rewriter {
   }
 
   Graph &graph_;
+  size_t begin_ = 0;  // where the nodes begin that the one at hand becomes
 };
 
 }  // namespace
@@ -143,8 +145,7 @@ Graph with_compilable_operations(Graph graph) {
   graph.nodes.clear();
   Rewriter rewriter(graph);
   for (const Graph::Node &n : nodes) rewriter.rewrite(n);
-  graph.remove_unused();
-  return graph;
+  return without_identities(std::move(graph));  // what moves nothing was left as one
 }
 
 }  // namespace saltern::generators

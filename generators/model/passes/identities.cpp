@@ -13,7 +13,7 @@ bool does_nothing(const Graph &graph, const Graph::Node &node) {
 }
 
 // Outputs keep their names: then the value before takes the name of the one after. Not possible where both are known
-// outside.
+// outside: a reshape to the same shape is left, which needs no kernel.
 bool can_take_the_name(const Graph &graph, const std::string &from, const std::string &to) {
   return !graph.is_output(to) || (!graph.is_output(from) && graph.producer(from));
 }
@@ -23,7 +23,10 @@ bool can_take_the_name(const Graph &graph, const std::string &from, const std::s
 Graph without_identities(Graph graph) {
   for (size_t i = 0; i < graph.nodes.size();) {
     const Graph::Node node = graph.nodes[i];
-    if (!does_nothing(graph, node) || !can_take_the_name(graph, node.inputs[0], node.outputs[0])) {
+    const bool nothing = does_nothing(graph, node);
+    if (!nothing || !can_take_the_name(graph, node.inputs[0], node.outputs[0])) {
+      if (nothing)
+        graph.nodes[i] = {"reshape", {{"shape", graph.value(node.inputs[0]).shape}}, {node.inputs[0]}, node.outputs};
       ++i;
       continue;
     }

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <map>
+#include <optional>
 #include <set>
 
 #include "generators/model/emit.h"
@@ -7,16 +10,29 @@ namespace saltern::generators {
 
 namespace {
 
-bool works_on_images(const Graph::Node &n) {
-  static const std::set<std::string> operations = {"conv2d", "depthwise2d", "max_pool2d", "average_pool2d"};
-  return operations.count(n.operation) > 0;
-}
+// The order of memory in which an operation's kernel reads and makes values of rank 4. None: any, each value as it lies.
+struct Orders {
+  std::optional<Layout> read, made;
+};
 
-// Operations whose kernels see rows: what they make is row-major, and what they read has to be.
-bool makes_rows(const Graph::Node &n) {
-  static const std::set<std::string> operations = {"attention", "layer_norm", "log_softmax",
-                                                   "matmul",    "rms_norm",   "softmax"};
-  return operations.count(n.operation) > 0;
+constexpr Layout rows = Layout::row_major, image = Layout::channels_last;
+
+// The operations that want one. All others (formulas, elementwise operations, joins, reshapes) take what comes.
+Orders orders_of(const Graph::Node &n) {
+  static const std::map<std::string, Orders> table = {
+      {"attention", {std::nullopt, rows}},
+      {"average_pool2d", {image, image}},
+      {"conv2d", {image, image}},
+      {"depthwise2d", {image, image}},
+      {"layer_norm", {rows, rows}},
+      {"log_softmax", {rows, rows}},
+      {"matmul", {rows, rows}},
+      {"max_pool2d", {image, image}},
+      {"rms_norm", {rows, rows}},
+      {"softmax", {rows, rows}},
+  };
+  const auto found = table.find(n.operation);
+  return found == table.end() ? Orders() : found->second;
 }
 
 // Whether a formula takes each pixel from the same pixel of its only operand: channels in another order.
@@ -33,61 +49,86 @@ bool keeps_pixels(const Graph &graph, const Graph::Node &n) {
   return true;
 }
 
-void set_layout(Graph &graph, const std::string &name, bool &changed) {
-  Graph::Value &v = graph.values.at(name);
-  if (v.shape.size() != 4 || v.layout == Layout::channels_last) return;
-  const Graph::Node *maker = graph.producer(name);
-  if (maker && makes_rows(*maker)) return;
-  v.layout = Layout::channels_last;
-  changed = true;
-}
+// Which values are images: those that operations want so, and what is computed or joined with them, but for what is made
+// in rows.
+class Images {
+ public:
+  explicit Images(Graph &graph) : graph_(graph) {
+    for (const Graph::Node &n : graph_.nodes)
+      if (orders_of(n).made == rows) in_rows_.insert(n.outputs.begin(), n.outputs.end());
+  }
 
-// What a kernel of rows reads of an image is a copy of it; an attention reads each operand as it lies.
-void copy_for_rows(Graph &graph) {
-  for (size_t n = 0; n < graph.nodes.size(); ++n) {
-    if (!makes_rows(graph.nodes[n]) || graph.nodes[n].operation == "attention") continue;
-    for (size_t i = 0; i < graph.nodes[n].inputs.size(); ++i) {
-      const std::string image = graph.nodes[n].inputs[i];
-      const Graph::Value v = graph.value(image);
-      if (!is_channels_last(v) || v.constant.defined()) continue;
-      const std::string rows = graph.fresh_name(image + ".rows");
-      std::vector<formula::Expression> here;
-      for (int d = 0; d < 4; ++d) here.push_back(formula::axis(d));
-      graph.values[rows] = {v.shape, v.type, {}};
-      graph.nodes[n].inputs[i] = rows;
-      graph.nodes.insert(graph.nodes.begin() + static_cast<std::ptrdiff_t>(n),
-                         {"formula", {{"element", formula::load(0, v.type, here)}}, {image}, {rows}});
-      ++n;
+  void choose() {
+    for (const Graph::Node &n : graph_.nodes) {
+      const Orders orders = orders_of(n);
+      if (orders.read == image) make_images(n.inputs);
+      if (orders.made == image) make_images(n.outputs);
+    }
+    while (changed_) spread();
+  }
+
+ private:
+  // To all that has the same shape and is computed with it element by element, or pixel by pixel, and to what is joined
+  // with it.
+  void spread() {
+    changed_ = false;
+    for (const Graph::Node &n : graph_.nodes) {
+      if (!is_elementwise(graph_, n) && n.operation != "concat" && !keeps_pixels(graph_, n)) continue;
+      const Shape &shape = graph_.value(n.outputs[0]).shape;
+      std::vector<std::string> same = n.outputs;
+      for (const std::string &i : n.inputs)
+        if (graph_.value(i).shape == shape || n.operation == "concat") same.push_back(i);
+      const bool any = std::any_of(same.begin(), same.end(),
+                                   [&](const std::string &name) { return is_channels_last(graph_.value(name)); });
+      if (any) make_images(same);
     }
   }
+
+  void make_images(const std::vector<std::string> &names) {
+    for (const std::string &name : names) {
+      Graph::Value &v = graph_.values.at(name);
+      if (v.shape.size() != 4 || v.layout == image || in_rows_.count(name)) continue;
+      v.layout = image;
+      changed_ = true;
+    }
+  }
+
+  Graph &graph_;
+  std::set<std::string> in_rows_;
+  bool changed_ = false;
+};
+
+// Where an operation wants another order of memory than a value has, it reads a copy, of which there is one for all.
+// Constants are laid out for each kernel when it is emitted.
+void add_copies(Graph &graph) {
+  std::map<std::pair<std::string, Layout>, std::string> copies;
+  std::vector<Graph::Node> nodes;
+  for (Graph::Node &n : graph.nodes) {
+    const std::optional<Layout> wanted = orders_of(n).read;
+    for (std::string &name : n.inputs) {
+      const Graph::Value v = graph.value(name);
+      if (!wanted || v.shape.size() != 4 || v.constant.defined() || lies_as(v, *wanted)) continue;
+      std::string &copy = copies[{name, *wanted}];
+      if (copy.empty()) {
+        copy = graph.fresh_name(name + (*wanted == rows ? ".rows" : ".image"));
+        graph.values[copy] = {v.shape, v.type, {}};
+        graph.values[copy].layout = *wanted;
+        std::vector<formula::Expression> here;
+        for (int d = 0; d < 4; ++d) here.push_back(formula::axis(d));
+        nodes.push_back({"formula", {{"element", formula::load(0, v.type, here)}}, {name}, {copy}});
+      }
+      name = copy;
+    }
+    nodes.push_back(std::move(n));
+  }
+  graph.nodes = std::move(nodes);
 }
 
 }  // namespace
 
 Graph with_layouts(Graph graph) {
-  bool changed = false;
-  for (const Graph::Node &n : graph.nodes) {
-    if (!works_on_images(n)) continue;
-    for (const std::string &i : n.inputs) set_layout(graph, i, changed);
-    for (const std::string &o : n.outputs) set_layout(graph, o, changed);
-  }
-  // To all that has the same shape and is computed with it element by element, or pixel by pixel, and to what is joined
-  // with it.
-  while (changed) {
-    changed = false;
-    for (const Graph::Node &n : graph.nodes) {
-      if (!is_elementwise(graph, n) && n.operation != "concat" && !keeps_pixels(graph, n)) continue;
-      const Shape &shape = graph.value(n.outputs[0]).shape;
-      std::vector<std::string> same = n.outputs;
-      for (const std::string &i : n.inputs)
-        if (graph.value(i).shape == shape || n.operation == "concat") same.push_back(i);
-      bool image = false;
-      for (const std::string &name : same) image |= is_channels_last(graph.value(name));
-      if (image)
-        for (const std::string &name : same) set_layout(graph, name, changed);
-    }
-  }
-  copy_for_rows(graph);
+  Images(graph).choose();
+  add_copies(graph);
   return graph;
 }
 
