@@ -140,7 +140,7 @@ class CornerCases(WithPrograms):
     def test_commands_that_fail_are_told(self):
         code, text = self.call("corner_cases.py", self.program("none"), "movement", "--cases", 2)
         self.assertEqual(code, 1)
-        self.assertRegex(text, r"info, compile: info: 1 only run-batch; compile: 1 only run-batch")
+        self.assertRegex(text, "info, compile: info: exit 1: only run-batch; compile: exit 1: only run-batch")
         self.assertIn("movement: 4 of 6 good", text)
 
     def test_sections_that_there_are_not_are_refused(self):

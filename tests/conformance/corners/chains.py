@@ -2,7 +2,7 @@
 from onnx.helper import make_node as node
 
 from corners.models_of_reals import save_model
-from harness.program import call
+from harness.program import call, failure
 from harness.tensors import F32
 
 
@@ -35,5 +35,4 @@ def check(context, report, depth=60, seconds=20):
     todo = context.some(todo)
     results = context.parallel(lambda t: call(t[1], seconds), todo)
     for (name, _), (code, _, text) in zip(todo, results):
-        late = f"longer than {seconds} s" if code == "hang" else f"exit {code} {text[:120]}"
-        report.check(f"{depth} x {name}", "" if code == 0 else late)
+        report.check(f"{depth} x {name}", failure(code, text))

@@ -4,7 +4,7 @@ import onnx
 
 from corners.decisions import decision_model, decision_nodes
 from harness.comparison import difference
-from harness.program import call
+from harness.program import call, failure
 from harness.references import session_of
 from harness.tensors import F32
 
@@ -35,7 +35,7 @@ def check(context, report):
         onnx.save(decision_model(nodes, c), before)
         code, _, text = call([context.saltern, "convert", before, "-o", after], 20)
         if code != 0:
-            return f"{code} {text[:120]}"
+            return failure(code, text)
         try:
             sessions = [session_of(str(path)) for path in (before, after)]
         except Exception as error:

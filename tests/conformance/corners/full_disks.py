@@ -3,7 +3,7 @@ import contextlib, re, shutil, subprocess
 
 from corners.small_net import compiled_run, run_command, small_net
 from corners.training import changed_files, train_command
-from harness.program import call
+from harness.program import call, failure
 
 
 @contextlib.contextmanager
@@ -21,7 +21,7 @@ def refusal_problem(code, text):
     """A full disk is to end a command with exit 1 or 2 and some words."""
     if code in (1, 2) and text:
         return ""
-    return f"{code} {text[:120]}" if code else "exit 0 although the disk is full"
+    return failure(code, text) or "exit 0 although the disk is full"
 
 
 def fill_during_training(context, report, data, disk):

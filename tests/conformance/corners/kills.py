@@ -3,7 +3,7 @@ import concurrent.futures, os, random, shutil, subprocess, time
 
 from corners.small_net import compiled_run, run_command, small_net
 from corners.training import changed_files, train_command
-from harness.program import call, end, start
+from harness.program import call, end, failure, start
 
 
 def kill_training(context, report, data):
@@ -11,9 +11,9 @@ def kill_training(context, report, data):
     chance, epochs = random.Random(5), max(20, 2 * context.kills)
     whole, killed = context.new_folder(), context.new_folder()
     code, took, text = call(train_command(context, data, whole, epochs, 1), 280)
-    report.check("training undisturbed", "" if code == 0 else f"{code} {text[-120:]}")
-    epoch, kills, failure = took / epochs, 0, None
-    while kills < context.kills and failure is None:
+    report.check("training undisturbed", failure(code, text))
+    epoch, kills, bad_end = took / epochs, 0, 0
+    while kills < context.kills and not bad_end:
         threads = chance.choice([1, 2, 3])
         process = start(train_command(context, data, killed, epochs, threads) + ["--resume"],
                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -29,10 +29,9 @@ def kill_training(context, report, data):
         elif process.returncode == 0:
             break
         else:
-            failure = process.returncode
+            bad_end = process.returncode
     code, _, text = call(train_command(context, data, killed, epochs, 2) + ["--resume"], 280)
-    report.check(f"training killed {kills} times", f"resuming ended with {failure}" if failure is not None
-                 else "" if code == 0 else f"{code} {text[-120:]}")
+    report.check(f"training killed {kills} times", f"resuming ended with {bad_end}" if bad_end else failure(code, text))
     changed = changed_files(whole, killed)
     report.check("the same bits after kills", f"other bits: {changed}" if changed else "")
     left = [p.name for p in killed.iterdir() if ".writing" in p.name]

@@ -5,7 +5,7 @@ import numpy
 from onnx.helper import make_node as node
 
 from corners.models_of_reals import save_model
-from harness.program import call
+from harness.program import call, failure
 from harness.tensors import F32
 
 
@@ -52,8 +52,7 @@ def check(context, report):
     results = context.parallel(lambda t: call(t[4], t[3]), todo)
     times = collections.defaultdict(list)
     for (family, what, count, bound, _), (code, took, text) in zip(todo, results):
-        late = f"longer than {bound} s" if code == "hang" else f"exit {code} {text[:120]}"
-        report.check(f"{family} of {count}, {what}", "" if code == 0 else late)
+        report.check(f"{family} of {count}, {what}", failure(code, text))
         if code == 0:
             times[family, what].append((count, took))
     for (family, what), measured in times.items():

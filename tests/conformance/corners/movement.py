@@ -4,7 +4,7 @@ from onnx import TensorProto
 from onnx.helper import make_node as node
 
 from corners.small_cases import case_of, check_both_paths
-from harness.program import call
+from harness.program import call, failure
 from harness.tensors import F32, I64
 
 
@@ -63,7 +63,7 @@ def check(context, report):
         for command in ([context.saltern, "info", model], context.compile_command(model)):
             code, _, text = call(command)
             if code != 0:
-                problems.append(f"{command[1]}: {code} {text[:120]}")
+                problems.append(f"{command[1]}: {failure(code, text)}")
         return "; ".join(problems)
 
     for name, problem in zip(cases, context.parallel(problem_of_tools, cases.values())):

@@ -6,7 +6,7 @@ from onnx.helper import make_node as node
 
 from corners.small_cases import single
 from harness.case import Case
-from harness.program import call
+from harness.program import call, failure
 from harness.references import session_of
 from harness.tensors import F32, I64
 
@@ -64,7 +64,7 @@ def check(context, report, rounds=3, seconds=0.3):
             code, _, text = call([context.saltern, "bench", path, "--compiled", "--threads", "1",
                                   "--seconds", str(seconds), "--json"], SALTERN_CACHE=cache)
             if code != 0:
-                problem = f"bench: {code} {text[:120]}"
+                problem = f"bench: {failure(code, text)}"
                 break
             ours = min(ours, json.loads(text)["min_ms"] * 1e-3)
             theirs = min(theirs, best_seconds(session, case.feeds, seconds))

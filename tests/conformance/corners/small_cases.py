@@ -3,7 +3,7 @@ from onnx.helper import make_node as node
 
 from harness.case import Case
 from harness.comparison import differences
-from harness.program import message_of, run_batch
+from harness.program import failure, message_of, run_batch
 from harness.tensors import I64, read_outputs
 
 
@@ -25,7 +25,7 @@ def single(op, *operands, outputs=1, **attributes):
 
 def problem_of(case, folder, status):
     if status != 0:
-        return f"exit {status}: {message_of(folder)}" if isinstance(status, int) else status
+        return failure(status, message_of(folder))
     got = read_outputs(folder / "out", len(case.outputs))
     return "an output is missing" if got is None else differences(got, case.expected)
 

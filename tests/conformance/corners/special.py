@@ -4,7 +4,7 @@ import collections
 import numpy
 
 from corners.special_cases import special_elementwise, special_images_and_norms, special_reductions
-from harness.program import message_of, run_batch
+from harness.program import failure, message_of, run_batch
 from harness.references import reference_results
 from harness.tensors import F64, read_outputs
 
@@ -27,6 +27,9 @@ def special_problem(case, run, compiled):
                          if isinstance(r, str))
     reference = reference_results(case) or [None] * len(run)
     for i, (a, b, o, r) in enumerate(zip(run, compiled, case.expected, reference)):
+        forms = [f"{y.dtype}{list(y.shape)}" for y in (a, b, o)]
+        if len(set(forms)) > 1:
+            return f"output {i}: run {forms[0]}, compiled {forms[1]}, onnxruntime {forms[2]}"
         paths = unequal(a, b)
         strange = {"run": unequal(a, o) & unequal(a, r), "compiled": unequal(b, o) & unequal(b, r)}
         where = paths if paths.any() else strange["run"]
@@ -55,10 +58,9 @@ def check(context, report):
         for compiled in (False, True):
             statuses = run_batch(context.saltern, folders.values(), context.new_folder(), compiled)
             for name, folder in folders.items():
-                status = statuses[folder]
                 results[name].append(
-                    read_outputs(folder / "out", len(cases[name].outputs)) if status == 0
-                    else f"exit {status} {message_of(folder)}")
+                    failure(statuses[folder], message_of(folder))
+                    or read_outputs(folder / "out", len(cases[name].outputs)) or "an output is missing")
         return results
 
     parts = [names[i::context.jobs] for i in range(context.jobs)]

@@ -26,7 +26,7 @@ def end(process):
 
 
 def call(command, seconds=60, **environment):
-    """(exit code, "hang" or "signal N"; seconds; output and errors)."""
+    """(exit code, or how it ended without one; seconds; output and errors)."""
     began = time.monotonic()
     process = start(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
                     env=dict(os.environ, **environment))
@@ -36,8 +36,13 @@ def call(command, seconds=60, **environment):
     except subprocess.TimeoutExpired:
         end(process)
         text, _ = process.communicate()
-        code = "hang"
+        code = f"not done within {seconds} s"
     return code, time.monotonic() - began, " ".join(text.split())
+
+
+def failure(code, text):
+    """"" where a call, or a model of a batch, went well; else how it ended."""
+    return "" if code == 0 else f"{f'exit {code}' if isinstance(code, int) else code}: {text[:160]}"
 
 
 def run_batch(program, folders, cache=None, compiled=False, threads=1, seconds=30):
