@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """Directed cases at the corners of what the program must do, in sections.
 
-  corner_cases.py SALTERN [section ...]      (without a section: all of them)
+  corner_cases.py SALTERN [section ...]
+
+without a section all of them; section:N tries at most N cases of each kind in it, always the same ones (large and faults
+are as long as ever):
 
   layouts     values whose memory order one operation chooses and another reads; mix-ups of the kernel cache
   movement    operations that move nothing
@@ -26,18 +29,22 @@ SECTIONS = {module.__name__.split(".")[-1]: module
             for module in (layouts, movement, special, chains, large, convert, reductions, cache, faults)}
 
 
+def section_and_most(text):
+    """("layouts", 20) of "layouts:20"; None where there is no number."""
+    section, _, most = text.partition(":")
+    if section not in SECTIONS or most and not most.isdigit():
+        raise argparse.ArgumentTypeError(f"{text} is no SECTION or SECTION:N; sections are {', '.join(SECTIONS)}")
+    return section, int(most) if most else None
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("saltern", type=Path, help="the program under test")
-    parser.add_argument("sections", nargs="*", metavar="section", help=", ".join(SECTIONS))
-    parser.add_argument("--cases", type=int, metavar="N", help="at most N cases of each kind in a section, always the "
-                        "same ones (large and faults are as long as ever)")
+    parser.add_argument("sections", nargs="*", metavar="section", type=section_and_most, help="as layouts, or layouts:20")
     parser.add_argument("--jobs", type=int, default=2, help="cases at the same time (%(default)s)")
     parser.add_argument("--kills", type=int, default=15, help="how often training is killed (%(default)s)")
     parser.add_argument("--trainer", type=Path, help="fashion_mnist; by default, beside the program")
     options = parser.parse_intermixed_args()
-    for section in set(options.sections) - set(SECTIONS):
-        parser.error(f"no section {section}; there are {', '.join(SECTIONS)}")
     options.saltern = options.saltern.resolve()
     options.trainer = options.trainer or options.saltern.parent / "fashion_mnist"
     return options
@@ -45,12 +52,12 @@ def parse_arguments():
 
 def main():
     options, good = parse_arguments(), True
-    for section in options.sections or SECTIONS:
+    for section, most in options.sections or [(section, None) for section in SECTIONS]:
         with tempfile.TemporaryDirectory(prefix="corner_cases_") as scratch:
             os.environ["TMPDIR"] = scratch  # for what killed programs leave behind
             os.environ["SALTERN_CACHE"] = os.path.join(scratch, "cache")
             report = Report(section)
-            SECTIONS[section].check(Context(options, scratch), report)
+            SECTIONS[section].check(Context(options, scratch, most), report)
             good &= report.finish()
     return 0 if good else 1
 

@@ -133,12 +133,12 @@ class RandomGraphs(WithPrograms):
 
 class CornerCases(WithPrograms):
     def test_paths_that_differ_are_told(self):
-        code, text = self.call("corner_cases.py", self.program("wrong when compiled", ""), "special", "--cases", 2)
+        code, text = self.call("corner_cases.py", self.program("wrong when compiled", ""), "special:2")
         self.assertEqual(code, 1)
         self.assertIn(": run and compiled differ", text)
 
     def test_commands_that_fail_are_told(self):
-        code, text = self.call("corner_cases.py", self.program("none"), "movement", "--cases", 2)
+        code, text = self.call("corner_cases.py", self.program("none"), "movement:2")
         self.assertEqual(code, 1)
         self.assertRegex(text, "info, compile: info: exit 1: only run-batch; compile: exit 1: only run-batch")
         self.assertIn("movement: 4 of 6 good", text)

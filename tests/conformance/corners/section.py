@@ -8,9 +8,9 @@ from harness.progress import Progress
 class Context:
     """The program under test, and folders to use it in."""
 
-    def __init__(self, options, scratch):
+    def __init__(self, options, scratch, most=None):
         self.saltern, self.jobs, self.kills = options.saltern, options.jobs, options.kills
-        self.trainer, self.most, self.scratch = options.trainer, options.cases, Path(scratch)
+        self.trainer, self.scratch, self.most = options.trainer, Path(scratch), most
         self.numbers = itertools.count()
 
     def new_folder(self):
@@ -19,7 +19,7 @@ class Context:
         return folder
 
     def some(self, cases):
-        """All of a list or dict, or as many as --cases says: the same ones every time."""
+        """All of a list or dict, or at most as many as this section is to try: the same ones every time."""
         if self.most is None or len(cases) <= self.most:
             return cases
         entries = list(cases.items() if isinstance(cases, dict) else cases)
