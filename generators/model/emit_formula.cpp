@@ -1,5 +1,9 @@
+#include <algorithm>
+
 #include "generators/model/emitters.h"
+#include "generators/model/flat_formula.h"
 #include "generators/model/formula_code.h"
+#include "generators/model/formula_structure.h"
 #include "schedules/patterns/formula.h"
 
 namespace saltern::generators {
@@ -16,60 +20,79 @@ FormulaPlace::FormulaPlace(const Graph::Value &v) : at(v.shape.size()) {
   }
 }
 
+namespace {
+
+bool reduces(const formula::Expression &element) {
+  bool found = false;
+  formula::for_each_node(element, [&](const auto &n) { found |= n.kind == formula::Expression::Kind::reduce; });
+  return found;
+}
+
+// What the schedule asks of a reduction, by dimensions of memory.
+schedules::FormulaStage stage_of(const FormulaReduction &r, const std::vector<int> &order) {
+  schedules::FormulaStage stage = {r.func, {}, r.parts, r.steps};
+  for (int axis : r.axes)
+    stage.dimensions.push_back(
+        axis < 0 ? -1 : static_cast<int>(std::find(order.begin(), order.end(), axis) - order.begin()));
+  return stage;
+}
+
+// The same memory, with the dimensions that the formula has of it.
+EmittedArgument seen_as(const Graph::Value &flat, EmittedArgument a) {
+  a.extents = memory_extents(flat);
+  return a;
+}
+
+}  // namespace
+
 EmittedKernel emit_formula(const Graph &graph, const Group &group) {
   const Graph::Node &node = group.anchor();
-  const formula::Expression element = node.attributes.expression("element");
-  Graph::Value result = graph.value(group.output());
-  // An image of one pixel, as a mean over pixels is, is one with its channels innermost, too: vectors run along those.
-  if (result.shape.size() == 4 && result.shape[2] * result.shape[3] == 1) result.layout = Layout::channels_last;
+  FlatFormula f = {node.attributes.expression("element"), graph.value(group.output()), {}};
+  for (const std::string &name : node.inputs) f.operands.push_back(graph.value(name));
+  // Whatever else they do, formulas that only move elements read and write parts of joins in their places, which asks
+  // for all dimensions (homes.h).
+  if (reduces(f.element)) f = flattened(f.element, f.result, f.operands);
   EmittedKernel k;
-  k.key = "formula " + to_string(element) + key_of(result);
+  k.key = "formula " + to_string(f.element) + key_of(f.result);
   Call call;
-  std::vector<Graph::Value> values;
-  for (const std::string &name : node.inputs) {
-    values.push_back(graph.value(name));
-    k.key += key_of(values.back());
-    if (elements(values.back().shape) == 0) continue;  // nothing is read of it
-    k.arguments.push_back(argument(graph, name));
+  for (size_t i = 0; i < f.operands.size(); ++i) {
+    k.key += key_of(f.operands[i]);
+    if (elements(f.operands[i].shape) == 0) continue;  // nothing is read of it
+    k.arguments.push_back(seen_as(f.operands[i], argument(graph, node.inputs[i])));
     call.emplace_back(k.arguments.back().extents);
   }
-  k.arguments.push_back(argument(graph, group.output(), memory_extents(result), result.layout, result.type));
-  k.build = [element, values, call, result](const Halide::Target &target) {
+  k.arguments.push_back(seen_as(f.result, argument(graph, group.output())));
+  k.build = [f, call](const Halide::Target &target) {
     Build b(target, Build::Schedule::own, call);
     std::vector<dsl::Tensor> operands;
     std::vector<Shape> shapes;
-    for (const Graph::Value &v : values) {
+    for (const Graph::Value &v : f.operands) {
       shapes.push_back(v.shape);
       operands.push_back(elements(v.shape) == 0
                              ? dsl::Tensor()
                              : b.input("operand_" + std::to_string(operands.size()),
                                        static_cast<int>(memory_extents(v).size()), storage_type(v.type)));
     }
-    const FormulaPlace place(result);
-    const FormulaCode code = formula_code(element, place.at, result.shape, shapes,
-                                          [&](int operand, const std::vector<Halide::Expr> &indices) {
-                                            const auto i = static_cast<size_t>(operand);
-                                            std::vector<Halide::Expr> in_memory;
-                                            for (int d : memory_order(values[i]))
-                                              in_memory.push_back(indices[static_cast<size_t>(d)]);
-                                            if (in_memory.empty()) in_memory.emplace_back(0);
-                                            return operands[i](in_memory);
-                                          });
+    const FormulaPlace place(f.result);
+    const ReadOperand read = [&](int operand, const std::vector<Halide::Expr> &indices) {
+      const auto i = static_cast<size_t>(operand);
+      std::vector<Halide::Expr> in_memory;
+      for (int d : memory_order(f.operands[i])) in_memory.push_back(indices[static_cast<size_t>(d)]);
+      if (in_memory.empty()) in_memory.emplace_back(0);
+      return operands[i](in_memory);
+    };
+    const std::vector<int> order = memory_order(f.result);
+    const FormulaCode code =
+        formula_code(f.element, place.at, f.result.shape, shapes, read, [&](const formula::Expression::Node &n) {
+          return row_split(n, order.empty() ? -1 : order[0], Machine::of(target));
+        });
     Halide::Func y("element");
     y(place.vars) = code.element;
     const Halide::Func out = b.output("y", {y, place.extents});
     b.schedule([&](const Machine &m) {
       std::vector<schedules::FormulaStage> stages;
-      const int innermost = memory_order(result).empty() ? -1 : memory_order(result)[0];
-      for (const FormulaReduction &r : code.reductions) {
-        int along = -1;  // the argument that the result's vectors run along
-        for (size_t a = 0; a < r.axes.size(); ++a)
-          if (r.axes[a] == innermost) along = static_cast<int>(a);
-        bool nested = false;
-        for (int a : r.axes) nested |= a < 0;
-        stages.push_back({r.func, along, nested});
-      }
-      schedules::formula(out, stages, memory_extents(result)[0], m);
+      for (const FormulaReduction &r : code.reductions) stages.push_back(stage_of(r, order));
+      schedules::formula(out, stages, memory_extents(f.result), m);
     });
     b.finish(nullptr);
     return b;

@@ -7,6 +7,7 @@
 
 #include "dsl/elementary.h"
 #include "generators/model/float_bits.h"
+#include "generators/model/reduction_code.h"
 #include "generators/model/small_float_code.h"
 #include "runtime/error.h"
 
@@ -19,13 +20,12 @@ using Kind = Expression::Kind;
 
 Halide::Type storage_type(Type type) { return Halide::Type(facts(type).halide); }
 
-namespace {
-
-// What a type is computed in.
 Halide::Type compute_type(Type type) {
   if (is_real(type)) return type == Type::f64 ? Halide::Float(64) : Halide::Float(32);
   return storage_type(type);
 }
+
+namespace {
 
 bool is_unsigned(Type type) {
   return facts(type).kind == TypeFacts::Kind::natural || facts(type).kind == TypeFacts::Kind::boolean;
@@ -212,8 +212,12 @@ bool minds_what_is_no_number(const Expression &element) {
 class Writer {
  public:
   Writer(const Expression &element, const std::vector<int64_t> &extents,
-         const std::vector<std::vector<int64_t>> &operand_shapes, const ReadOperand &read)
-      : strict_(minds_what_is_no_number(element)), extents_(extents), operand_shapes_(operand_shapes), read_(read) {}
+         const std::vector<std::vector<int64_t>> &operand_shapes, const ReadOperand &read, const SplitRows &split)
+      : strict_(minds_what_is_no_number(element)),
+        extents_(extents),
+        operand_shapes_(operand_shapes),
+        read_(read),
+        split_(split) {}
 
   struct Scope {
     std::vector<Expr> axes;
@@ -260,7 +264,7 @@ class Writer {
         return from_storage(n.type, Halide::reinterpret(storage_type(n.type), stored));
       }
       case Kind::reduce:
-        return reduction(n, scope);
+        return reduction(e, scope);
     }
     return {};
   }
@@ -337,108 +341,164 @@ class Writer {
   }
 
  private:
-  static Expr identity_of(Function f, Type type) {
-    const Halide::Type t = compute_type(type);
-    if (f == Function::sum) return Halide::cast(t, 0);
-    if (f == Function::product) return Halide::cast(t, 1);
-    const bool least = f == Function::least || f == Function::first_least || f == Function::last_least;
-    if (t.is_float()) return Halide::Internal::make_const(t, least ? INFINITY : -INFINITY);
-    return least ? t.max() : t.min();
-  }
+  // What a reduction depends on beside its own steps.
+  struct Dependence {
+    std::set<int> axes, around;  // of the result; steps of reductions around it
+    bool on_steps = false;       // on its own ones at all
+  };
 
-  // A function over what its body depends on: axes of the result, and steps of reductions around it.
-  Expr reduction(const Expression::Node &n, Scope &outer) {
-    std::set<int> axes, own, around;
+  static Dependence dependence(const Expression::Node &n) {
+    Dependence d;
+    std::set<int> own, inner;
     for (const formula::Step &s : n.steps) own.insert(s.id);
-    std::set<int> inner = own;
     formula::for_each_node(n.arguments[0], [&](const Expression::Node &m) {
       for (const formula::Step &s : m.steps) inner.insert(s.id);
     });
     formula::for_each_node(n.arguments[0], [&](const Expression::Node &m) {
-      if (m.kind == Kind::axis) axes.insert(m.number);
-      if (m.kind == Kind::step && !inner.count(m.number)) around.insert(m.number);
+      if (m.kind == Kind::axis) d.axes.insert(m.number);
+      if (m.kind != Kind::step) return;
+      d.on_steps |= own.count(m.number) > 0;
+      if (!own.count(m.number) && !inner.count(m.number)) d.around.insert(m.number);
     });
-    const std::string name = formula::name(n.function);
-    Halide::Func f(name);
-    FormulaReduction made{f, {}};
-    Scope scope;
-    scope.axes.resize(outer.axes.size());
-    std::vector<Halide::Var> arguments;
+    return d;
+  }
+
+  // A function over what its body depends on: axes of the result, and steps of reductions around it. Equal ones that
+  // depend on axes alone are one function.
+  Expr reduction(const Expression &e, Scope &outer) {
+    const Expression::Node &n = *e.get();
+    const Dependence on = dependence(n);
+    Halide::Func f(formula::name(n.function));
     std::vector<Expr> called_with;
     // The result's last axis first: it is the innermost in most memory.
-    for (auto a = axes.rbegin(); a != axes.rend(); ++a) {
+    for (auto a = on.axes.rbegin(); a != on.axes.rend(); ++a)
+      called_with.push_back(outer.axes.at(static_cast<size_t>(*a)));
+    for (int s : on.around) called_with.push_back(outer.steps.at(s));
+    const auto known = on.around.empty() ? known_.find(to_string(e)) : known_.end();
+    if (known != known_.end())
+      f = known->second;
+    else
+      define(f, n, on, outer.axes.size());
+    if (on.around.empty()) known_.emplace(to_string(e), f);
+    const Partial all = partial_at(f, called_with);
+    return all.size() == 1 ? all[0] : Halide::cast<int64_t>(all[1]);
+  }
+
+  void define(Halide::Func &f, const Expression::Node &n, const Dependence &on, size_t rank) {
+    FormulaReduction made{f, {on.axes.rbegin(), on.axes.rend()}, {}};
+    made.axes.insert(made.axes.end(), on.around.size(), -1);
+    for (const formula::Step &s : n.steps) made.steps *= s.extent;
+    Scope scope;
+    scope.axes.resize(rank);
+    std::vector<Halide::Var> arguments;
+    for (auto a = on.axes.rbegin(); a != on.axes.rend(); ++a) {
       arguments.emplace_back("a" + std::to_string(*a));
       scope.axes[static_cast<size_t>(*a)] = arguments.back();
-      called_with.push_back(outer.axes.at(static_cast<size_t>(*a)));
-      made.axes.push_back(*a);
     }
-    for (int s : around) {
+    for (int s : on.around) {
       arguments.emplace_back("s" + std::to_string(s));
       scope.steps[s] = arguments.back();
-      called_with.push_back(outer.steps.at(s));
-      made.axes.push_back(-1);
     }
+    const RowSplit split = split_ && on.around.empty() && on.on_steps ? split_(n) : RowSplit();
+    if (split.step < 0)
+      in_order(f, n, on.on_steps && made.steps > 0, arguments, scope);
+    else
+      made.parts = by_lanes(f, n, split, arguments, scope);
+    reductions.push_back(std::move(made));
+  }
+
+  // The number of a step, counted with the last one fastest.
+  static Expr place_of(const Expression::Node &n, const Scope &scope) {
+    Expr place = 0;
+    for (const formula::Step &s : n.steps) place = place * static_cast<int>(s.extent) + scope.steps.at(s.id);
+    return place;
+  }
+
+  // One step after the other, the last one fastest.
+  void in_order(Halide::Func &f, const Expression::Node &n, bool depends, const std::vector<Halide::Var> &arguments,
+                Scope &scope) {
     Halide::Region region;
-    for (const formula::Step &s : n.steps) region.emplace_back(0, static_cast<int>(s.extent));
+    for (auto s = n.steps.rbegin(); s != n.steps.rend(); ++s) region.emplace_back(0, static_cast<int>(s->extent));
     if (region.empty()) region.emplace_back(0, 1);
     const Halide::RDom r(region, "r");
-    for (size_t s = 0; s < n.steps.size(); ++s) scope.steps[n.steps[s].id] = r[static_cast<int>(s)];
-
-    const Type type = n.arguments[0].type();
-    Expr v = value(n.arguments[0], scope);
-    const Expr start = identity_of(n.function, type);
-    // Halide goes through a domain only where something depends on it, which of no elements nothing does.
-    bool depends = false;
-    formula::for_each_node(
-        n.arguments[0], [&](const Expression::Node &m) { depends |= m.kind == Kind::step && own.count(m.number) > 0; });
-    for (const formula::Step &s : n.steps) depends &= s.extent > 0;
-    if (!depends) v = Halide::select(r[0] >= 0, v, start);
-    if (n.function < Function::first_greatest) {
-      f(arguments) = start;
-      const Expr so_far = f(arguments);
-      f(arguments) = n.function == Function::sum        ? so_far + v
-                     : n.function == Function::product  ? so_far * v
-                     : n.function == Function::greatest ? nan_or(Function::maximum, type, v, so_far)
-                                                        : nan_or(Function::minimum, type, v, so_far);
-      reductions.push_back(made);
-      return f(called_with);
-    }
-    Expr place = 0;
     for (size_t s = 0; s < n.steps.size(); ++s)
-      place = place * static_cast<int>(n.steps[s].extent) + r[static_cast<int>(s)];
-    f(arguments) = Halide::Tuple(start, Expr(0));
-    const Expr best = f(arguments)[0], at = f(arguments)[1];
-    Expr better;
-    switch (n.function) {
-      case Function::first_greatest:
-        better = v > best;
-        break;
-      case Function::last_greatest:
-        better = v >= best;
-        break;
-      case Function::first_least:
-        better = v < best;
-        break;
-      default:
-        better = v <= best;
-        break;
+      scope.steps[n.steps[s].id] = r[static_cast<int>(n.steps.size() - 1 - s)];
+    const Reduction by{n.function, n.arguments[0].type()};
+    const Partial nothing = by.nothing();
+    Expr v = value(n.arguments[0], scope);
+    // Halide goes through a domain only where something depends on it, which of no elements nothing does.
+    if (!depends) v = Halide::select(r[0] >= 0, v, nothing[0]);
+    define_partial(f, {arguments.begin(), arguments.end()}, nothing);
+    const std::vector<Expr> here(arguments.begin(), arguments.end());
+    define_partial(f, here, by.with_next(partial_at(f, here), v, place_of(n, scope)));
+  }
+
+  // Partial results, one a lane, which are joined by halves.
+  std::vector<Halide::Func> by_lanes(Halide::Func &f, const Expression::Node &n, const RowSplit &split,
+                                     const std::vector<Halide::Var> &arguments, const Scope &outer) {
+    const Reduction by{n.function, n.arguments[0].type()};
+    const Halide::Var lane("lane");
+    const auto in_lane = [&](const Expr &number) {
+      std::vector<Expr> at = {number};
+      at.insert(at.end(), arguments.begin(), arguments.end());
+      return at;
+    };
+    Halide::Func lanes(f.name() + "_lanes");
+    define_partial(lanes, in_lane(lane), by.nothing());
+    // As many elements at a time as there are lanes; then a vector of them; then those that are left.
+    const auto extent = static_cast<int>(n.steps[static_cast<size_t>(split.step)].extent);
+    int first = 0;
+    for (int width : {split.lanes * split.vectors, split.lanes, 1}) {
+      const int turns = width == 1 ? 1 : (extent - first) / width, count = width == 1 ? extent - first : width;
+      if (turns == 0 || count == 0) continue;
+      Scope scope = outer;
+      Halide::Region region = {{0, count}, {0, turns}};
+      for (size_t s = n.steps.size(); s-- > 0;)
+        if (static_cast<int>(s) != split.step) region.emplace_back(0, static_cast<int>(n.steps[s].extent));
+      const Halide::RDom r(region, "r");
+      int other = 2;
+      for (size_t s = n.steps.size(); s-- > 0;)
+        scope.steps[n.steps[s].id] =
+            static_cast<int>(s) == split.step ? Expr(first + r[1] * width + r[0]) : Expr(r[other++]);
+      const Expr v = value(n.arguments[0], scope), place = place_of(n, scope);
+      const Partial so_far = partial_at(lanes, in_lane(r[0]));
+      // Places go up, but for what was left over.
+      define_partial(lanes, in_lane(r[0]),
+                     first == 0 ? by.with_next(so_far, v, place) : by.joined(so_far, by.of_one(v, place)));
+      first += turns * count;
     }
-    f(arguments) = Halide::Tuple(Halide::select(better, v, best), Halide::select(better, place, at));
-    reductions.push_back(made);
-    return Halide::cast<int64_t>(f(called_with)[1]);
+    std::vector<Halide::Func> parts = {lanes};
+    for (int width = split.lanes * split.vectors / 2; width > 0; width /= 2) {
+      const Halide::Func wide = parts.back();
+      if (width == 1) {
+        define_partial(f, {arguments.begin(), arguments.end()},
+                       by.joined(partial_at(wide, in_lane(0)), partial_at(wide, in_lane(1))));
+        break;
+      }
+      Halide::Func half(f.name() + "_" + std::to_string(width));
+      define_partial(half, in_lane(lane),
+                     by.joined(partial_at(wide, in_lane(lane)), partial_at(wide, in_lane(lane + width))));
+      parts.back().bound(lane, 0, 2 * width);
+      parts.push_back(half);
+    }
+    parts.back().bound(lane, 0, 2);
+    return parts;
   }
 
   const bool strict_;
   const std::vector<int64_t> &extents_;
   const std::vector<std::vector<int64_t>> &operand_shapes_;
   const ReadOperand &read_;
+  const SplitRows &split_;
+  std::map<std::string, Halide::Func> known_;
 };
 
 }  // namespace
 
 FormulaCode formula_code(const Expression &element, const std::vector<Expr> &axes, const std::vector<int64_t> &extents,
-                         const std::vector<std::vector<int64_t>> &operand_shapes, const ReadOperand &read) {
-  Writer writer(element, extents, operand_shapes, read);
+                         const std::vector<std::vector<int64_t>> &operand_shapes, const ReadOperand &read,
+                         const SplitRows &split) {
+  Writer writer(element, extents, operand_shapes, read, split);
   Writer::Scope scope;
   scope.axes = axes;
   const Expr value = writer.value(element, scope);

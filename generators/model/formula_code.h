@@ -16,19 +16,33 @@ using ReadOperand = std::function<Halide::Expr(int operand, const std::vector<Ha
 struct FormulaReduction {
   Halide::Func func;
   std::vector<int> axes;  // of the result, which its arguments are, in order; -1: a step of a reduction around it
+  // What it is made of, in order, where its vectors run along a step: vectors of partial results along the first
+  // argument of each, of which later ones have fewer.
+  std::vector<Halide::Func> parts;
+  int64_t steps = 1;
 };
+
+// A reduction whose vectors run along one of its steps: `vectors` partial results of `lanes` elements each, which are
+// powers of two. All of their lanes meet some element.
+struct RowSplit {
+  int step = -1;  // its number; -1: vectors do not run along steps
+  int lanes = 1, vectors = 1;
+};
+using SplitRows = std::function<RowSplit(const formula::Expression::Node &reduction)>;
 
 struct FormulaCode {
   Halide::Expr element;  // in its type's storage
   std::vector<FormulaReduction> reductions;
 };
 
-// `axes` are the result's indices, and `extents` its shape; `operand_shapes` those of the operands.
+// `axes` are the result's indices, and `extents` its shape; `operand_shapes` those of the operands. The order of a
+// reduction is a function of its split alone: schedules do not change bits.
 FormulaCode formula_code(const formula::Expression &element, const std::vector<Halide::Expr> &axes,
                          const std::vector<int64_t> &extents, const std::vector<std::vector<int64_t>> &operand_shapes,
-                         const ReadOperand &read);
+                         const ReadOperand &read, const SplitRows &split = nullptr);
 
-// How elements of a type are stored.
+// How elements of a type are stored, and what they are computed in.
 Halide::Type storage_type(Type type);
+Halide::Type compute_type(Type type);
 
 }  // namespace saltern::generators

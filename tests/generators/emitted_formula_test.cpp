@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "generators/model/emit.h"
+#include "generators/model/formula_code.h"
+#include "runtime/element.h"
 #include "runtime/graph/executor.h"
 #include "runtime/operators/lowering.h"
 #include "schedules/machine.h"
@@ -23,28 +27,165 @@ Graph graph_of(const Shape &x_shape, const Shape &w_shape, const Shape &shape, c
   return g;
 }
 
-// The kernel's result is the evaluator's. Its buffers have just the operands' extents: Halide stops where it reads past
-// them.
+// What the kernel of a graph's only node makes. Its buffers have just the operands' extents: Halide stops where it reads
+// past them.
+Tensor emitted(const Graph &g, const std::map<std::string, Tensor> &inputs) {
+  const EmittedKernel kernel = emit(g, {{g.nodes[0]}});
+  Build build = kernel.build(host_target());
+  const auto buffer = [&](const Tensor &t, size_t argument) {
+    return Halide::Buffer<void>(storage_type(t.type()), t.raw(), kernel.arguments[argument].extents);
+  };
+  std::vector<Halide::ImageParam> parameters = build.buffers();
+  for (size_t i = 0; i < parameters.size(); ++i) parameters[i].set(buffer(inputs.at(kernel.arguments[i].value), i));
+  const Graph::Value &y = g.value(g.outputs[0]);
+  const Tensor result = Tensor::empty(y.shape, y.type);
+  Halide::Buffer<void> to = buffer(result, kernel.arguments.size() - 1);
+  build.pipeline().realize(to, host_target());
+  return result;
+}
+
+// The kernel's result is the evaluator's.
+void expect_equal(const Graph &g, const std::map<std::string, Tensor> &inputs, double tolerance) {
+  const std::string formula = to_string(g.nodes[0].attributes.expression("element"));
+  const std::vector<double> want = run(g, inputs).at(g.outputs[0]).reals();
+  std::vector<double> got;
+  try {
+    got = emitted(g, inputs).reals();
+  } catch (const Halide::Error &e) {
+    FAIL() << formula << ": " << e.what();
+  }
+  ASSERT_EQ(got.size(), want.size());
+  for (size_t i = 0; i < got.size(); ++i)
+    ASSERT_NEAR(got[i], want[i], tolerance * (1 + std::fabs(want[i]))) << i << " of " << formula;
+}
+
 void expect_equal(const Graph &g) {
   std::map<std::string, Tensor> inputs;
   for (const std::string &i : g.inputs) inputs[i] = random_tensor(g.value(i).shape, 7);
-  const Tensor want = run(g, inputs).at(g.outputs[0]).in_layout(Layout::row_major);
-  Build build = emit(g, {{g.nodes[0]}}).build(host_target());
-  std::vector<Halide::ImageParam> parameters = build.buffers();
-  const auto extents = [](const Tensor &t) { return std::vector<int>(t.shape().rbegin(), t.shape().rend()); };
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    const Tensor &t = inputs.at(g.nodes[0].inputs[i]);
-    parameters[i].set(Halide::Buffer<float>(t.data<float>(), extents(t)));
+  expect_equal(g, inputs, 1e-5);
+}
+
+// Numbers of any type, few enough for ties; floats have a fraction, which sums of them do not lose.
+Tensor few_numbers(const Shape &shape, Type type) {
+  const Tensor t = Tensor::empty(shape, type);
+  uint32_t state = 11;
+  for (int64_t i = 0; i < t.size(); ++i) {
+    state = state * 1664525u + 1013904223u;
+    set_element(type, t.raw(), i, static_cast<double>(state >> 29) * (is_real(type) ? 0.25 : 1));
   }
-  const Tensor got = Tensor::empty(want.shape());
-  try {
-    Halide::Buffer<float> to(got.data<float>(), extents(got));
-    build.pipeline().realize(to, host_target());
-  } catch (const Halide::Error &e) {
-    FAIL() << to_string(want.shape()) << ": " << e.what();
+  return t;
+}
+
+// One reduction of x, over all steps that x is read at.
+struct Reduced {
+  formula::Function function;
+  Type type;
+  Shape x, result;
+  std::vector<int64_t> steps;
+  std::function<std::vector<Expression>(const std::vector<Expression> &axes, const std::vector<Expression> &steps)> at;
+};
+
+void expect_equal(const Reduced &r) {
+  const bool gives_places = r.function >= formula::Function::first_greatest;
+  const Type type = gives_places ? Type::i64 : r.type;
+  std::vector<Expression> axes;
+  for (size_t d = 0; d < r.result.size(); ++d) axes.push_back(formula::axis(static_cast<int>(d)));
+  Graph g;
+  g.add_input("x", r.x, r.type);
+  const Expression element =
+      reduce(r.function, r.steps, [&](const auto &s) { return formula::load(0, r.type, r.at(axes, s)); });
+  g.outputs = {g.add_node("formula", {"x"}, "y", r.result, {{"element", element}}, type)};
+  const double tolerance = !is_real(r.type) || gives_places ? 0 : r.type == Type::f64 ? 1e-12 : 1e-6;
+  expect_equal(g, {{"x", few_numbers(r.x, r.type)}}, tolerance);
+}
+
+using formula::Function;
+const std::vector<int64_t> lengths = {1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 1000};
+
+TEST(EmittedFormula, RowsOfEveryLength) {
+  for (const int64_t n : lengths)
+    for (const Function f : {Function::sum, Function::first_greatest, Function::last_least}) {
+      expect_equal({f, Type::f32, {5, n}, {5}, {n}, [](const auto &a, const auto &s) -> std::vector<Expression> {
+                      return {a[0], s[0]};
+                    }});
+      // Over two dimensions that are one in memory, and over two that are not: a place counts both.
+      expect_equal({f, Type::f32, {3, 4, n}, {3}, {4, n}, [](const auto &a, const auto &s) -> std::vector<Expression> {
+                      return {a[0], s[0], s[1]};
+                    }});
+      expect_equal({f, Type::f32, {4, 3, n}, {3}, {4, n}, [](const auto &a, const auto &s) -> std::vector<Expression> {
+                      return {s[0], a[0], s[1]};
+                    }});
+    }
+}
+
+TEST(EmittedFormula, RowsOfEveryTypeByEveryFunction) {
+  for (const Type type : {Type::f32, Type::f64, Type::i8, Type::u8, Type::i32, Type::i64})
+    for (int f = static_cast<int>(Function::sum); f <= static_cast<int>(Function::last_least); ++f)
+      expect_equal({static_cast<Function>(f),
+                    type,
+                    {3, 77},
+                    {3},
+                    {77},
+                    [](const auto &a, const auto &s) -> std::vector<Expression> {
+                      return {a[0], s[0]};
+                    }});
+}
+
+TEST(EmittedFormula, ColumnsAndWhatLiesBetween) {
+  for (const int64_t n : {7, 8, 33})
+    for (const Function f : {Function::sum, Function::least, Function::first_greatest}) {
+      expect_equal({f, Type::f32, {n, 19}, {19}, {n}, [](const auto &a, const auto &s) -> std::vector<Expression> {
+                      return {s[0], a[0]};
+                    }});
+      expect_equal(
+          {f, Type::f32, {2, n, 19}, {2, 19}, {n}, [](const auto &a, const auto &s) -> std::vector<Expression> {
+             return {a[0], s[0], a[1]};
+           }});
+      expect_equal({f, Type::f32, {n, 3, 4}, {}, {n, 3, 4}, [](const auto &, const auto &s) { return s; }});
+    }
+}
+
+// A norm: what is reduced of a row is computed once for all of its elements.
+TEST(EmittedFormula, ReductionsOfARowMeetItsElements) {
+  for (const Shape &shape : {Shape{2, 3, 5, 7}, Shape{3, 17, 4, 4}, Shape{1, 2, 1, 64}})
+    expect_equal(graph_of(shape, {shape[1]}, shape, [&](const Reads &r, const Axes &at) {
+      const auto mean = [&](const std::function<Expression(const Expression &)> &of) {
+        const Expression sum = reduce(Function::sum, {shape[2], shape[3]}, [&](const auto &s) {
+          return of(r[0]({at[0], at[1], s[0], s[1]}));
+        });
+        return sum / (shape[2] * shape[3]);
+      };
+      const Expression middle = mean([](const Expression &x) { return x; });
+      const Expression spread = mean([&](const Expression &x) { return (x - middle) * (x - middle); });
+      return (r[0](at) - middle) * (r[1]({at[1]}) / sqrt(spread + 1e-5));
+    }));
+}
+
+TEST(EmittedFormula, ReductionsInsideReductions) {
+  expect_equal(graph_of({3, 5, 40}, {40}, {3}, [](const Reads &r, const Axes &at) {
+    return reduce(Function::sum, {5}, [&](const auto &i) {
+      return reduce(Function::greatest, {40}, [&](const auto &j) { return r[0]({at[0], i[0], j[0]}) * r[1]({j[0]}); });
+    });
+  }));
+}
+
+TEST(EmittedFormula, WhatIsNoNumberIsTheGreatestAndTheLeast) {
+  for (const int64_t n : {5, 40, 77}) {
+    const Tensor x = few_numbers({2, n}, Type::f32);
+    for (const int64_t at : {n / 4, n - 2}) x.data<float>()[at] = NAN;
+    for (const auto &[f, place] : {std::pair{Function::first_greatest, n / 4},
+                                   {Function::first_least, n / 4},
+                                   {Function::last_greatest, n - 2},
+                                   {Function::last_least, n - 2}}) {
+      Graph g;
+      g.add_input("x", {2, n});
+      const Expression element = reduce(f, {n}, [&](const auto &s) {
+        return formula::load(0, Type::f32, {formula::axis(0), s[0]});
+      });
+      g.outputs = {g.add_node("formula", {"x"}, "y", {2}, {{"element", element}}, Type::i64)};
+      EXPECT_EQ(emitted(g, {{"x", x}}).integers()[0], place) << formula::name(f) << " of " << n;
+    }
   }
-  for (int64_t i = 0; i < got.size(); ++i)
-    ASSERT_NEAR(got.data<float>()[i], want.data<float>()[i], 1e-5) << i << " of " << to_string(want.shape());
 }
 
 TEST(EmittedFormula, ReductionsBesideVectorsFitRowsOfEveryLength) {
