@@ -85,8 +85,11 @@ Operand normalized(Lowering &n, const Operand &x, const Moments &m, const Operan
   const Type second = working_type(x.type);
   return n.formula(x.type, x.shape, all, [&](const Reads &r, const Axes &) {
     const Expression deviation = sqrt(cast(type, r[2].here()) + epsilon(n));
-    const Expression first = (cast(type, r[0].here()) - cast(type, r[1].here())) / deviation;
-    Expression y = cast(second, cast(x.type, first)) * cast(second, r[3].here());
+    const Expression difference = cast(type, r[0].here()) - cast(type, r[1].here());
+    // Where nothing is rounded between, the factor is one for all elements that share statistics.
+    Expression y = type == x.type && type == second
+                       ? difference * (r[3].here() / deviation)
+                       : cast(second, cast(x.type, difference / deviation)) * cast(second, r[3].here());
     if (shift.present()) y = y + cast(second, r[4].here());
     return cast(x.type, y);
   });

@@ -93,6 +93,62 @@ TEST(FusedFormulas, AnEpilogueStaysWithItsKernel) {
   EXPECT_EQ(group_nodes(after).size(), 2u);
 }
 
+// x less its mean over the last `inner` dimensions, over its deviation.
+std::string norm(FormulaGraph &b, const std::string &x, int inner) {
+  const Shape shape = b.graph.value(x).shape;
+  const int rank = static_cast<int>(shape.size());
+  Shape statistics = shape;
+  std::vector<int64_t> steps;
+  for (int d = rank - inner; d < rank; ++d) steps.push_back(std::exchange(statistics[static_cast<size_t>(d)], 1));
+  const auto at = [&](int operand, const std::vector<Expression> &last) {
+    std::vector<Expression> indices;
+    for (int d = 0; d < rank - inner; ++d) indices.push_back(axis(d));
+    indices.insert(indices.end(), last.begin(), last.end());
+    return load(operand, Type::f32, indices);
+  };
+  const std::vector<Expression> first(static_cast<size_t>(inner), formula::constant_integer(Type::i64, 0));
+  const auto mean = [&](const std::function<Expression(const std::vector<Expression> &)> &of) {
+    return reduce(formula::Function::sum, steps, of) / elements(steps);
+  };
+  const std::string middle = b.formula(statistics, {x}, mean([&](const auto &s) { return at(0, s); }));
+  const std::string spread = b.formula(statistics, {x, middle}, mean([&](const auto &s) {
+                                         const Expression d = at(0, s) - at(1, first);
+                                         return d * d;
+                                       }));
+  const std::string deviation = b.formula(statistics, {spread}, sqrt(FormulaGraph::here(0, rank) + 1e-5));
+  return b.formula(shape, {x, middle, deviation}, (FormulaGraph::here(0, rank) - at(1, first)) / at(2, first));
+}
+
+TEST(FusedStatistics, ANormIsOneFormula) {
+  FormulaGraph b({3, 6, 5, 7});
+  const Graph g = b.finish({norm(b, "x", 2)}), after = with_fused_statistics(g);
+  EXPECT_EQ(after.nodes.size(), 1u) << to_text(after);
+  expect_same_results(after, g);
+  expect_right_when_compiled(g);
+}
+
+TEST(FusedStatistics, AreRightInEveryLayout) {
+  for (const Shape &shape : {Shape{2, 16, 5, 7}, Shape{1, 19, 4, 4}, Shape{3, 8, 1, 9}}) {
+    FormulaGraph b(shape);
+    const std::string y = norm(b, b.conv2d("x", {shape[1]}), 2), z = norm(b, b.conv2d(y, {shape[1]}), 3);
+    expect_right_when_compiled(b.finish({z, b.apply("tanh", {norm(b, y, 1)})}));
+  }
+}
+
+TEST(FusedStatistics, ThatAreReadElsewhereStay) {
+  FormulaGraph b({9, 33});
+  const std::string y = norm(b, "x", 1), middle = b.graph.nodes[0].outputs[0];
+  const Graph g = b.finish({y, b.apply("tanh", {middle})}), after = with_fused_statistics(g);
+  EXPECT_EQ(after.nodes.size(), 3u) << to_text(after);
+  expect_right_when_compiled(g);
+}
+
+// Of a few long rows each would be one task.
+TEST(FusedStatistics, OfFewLongRowsAreApart) {
+  FormulaGraph b({2, 40000});
+  EXPECT_EQ(with_fused_statistics(b.finish({norm(b, "x", 1)})).nodes.size(), 4u);
+}
+
 TEST(Views, AreOnePieceOfTheOperandsMemory) {
   FormulaGraph b({4, 6, 16});
   const auto part = [&](const Shape &shape, const std::vector<Expression> &indices) {

@@ -21,6 +21,8 @@ class Rewriter {
       softmax(n);
     else if (n.operation == "conv2d_gradient_x")
       transposed_convolution(n);
+    else if (n.operation == "average_pool2d")
+      average_pool(n);
     else if (n.operation == "slice")
       slice(n);
     else if (n.operation == "transpose")
@@ -93,6 +95,23 @@ class Rewriter {
     give(n, to.formula(x.type, x.shape, {x, largest, total}, [&](const Reads &r, const Axes &) {
       const Expression d = r[0].here() - r[1].here();
       return logarithm ? d - log(r[2].here()) : exp(d) / r[2].here();
+    }));
+  }
+
+  // One window that is the whole image asks for no layout of it.
+  void average_pool(const Graph::Node &n) {
+    const Operand x = operand(n.inputs.at(0));
+    const Shape plane = {x.shape.at(2), x.shape.at(3)}, result = {x.shape[0], x.shape[1], 1, 1};
+    const auto &pads = n.attributes.integers("pads");
+    const bool padded = std::any_of(pads.begin(), pads.end(), [](int64_t p) { return p != 0; });
+    if (n.attributes.integers("kernel") != plane || padded || graph_.value(n.outputs[0]).shape != result)
+      return graph_.nodes.push_back(n);
+    Lowering to(n, 0, {x}, graph_);
+    give(n, to.formula(x.type, result, {x}, [&](const Reads &r, const Axes &at) {
+      const Expression sum = formula::reduce(formula::Function::sum, plane, [&](const std::vector<Expression> &s) {
+        return r[0]({at[0], at[1], s[0], s[1]});
+      });
+      return sum / elements(plane);
     }));
   }
 

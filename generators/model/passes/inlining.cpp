@@ -56,10 +56,12 @@ double reads_of(const Expression &element, const Shape &shape, int operand) {
   return reads;
 }
 
+bool is_small_together(const Expression &made, size_t operands, const Expression &reading, size_t other_operands) {
+  return cost_of(made).nodes + cost_of(reading).nodes <= most_nodes && operands + other_operands <= most_operands;
+}
+
 bool fits_into(const Expression &made, size_t operands, const Expression &reading, size_t other_operands) {
-  const Cost cost = cost_of(made);
-  return !cost.reduces && cost.nodes + cost_of(reading).nodes <= most_nodes &&
-         operands + other_operands <= most_operands;
+  return !cost_of(made).reduces && is_small_together(made, operands, reading, other_operands);
 }
 
 bool is_worth_repeating(const Expression &made, double reads, double elements) {

@@ -8,7 +8,11 @@ namespace saltern::generators {
 // How often a formula over `shape` loads an element of one of its operands in all.
 double reads_of(const formula::Expression &element, const Shape &shape, int operand);
 
-// Whether the formula `made`, of `operands` operands, may be part of one that has so many nodes and operands already.
+// Whether the formula `made`, of `operands` operands, and the one that reads it are few nodes and operands together.
+bool is_small_together(const formula::Expression &made, size_t operands, const formula::Expression &reading,
+                       size_t other_operands);
+
+// Whether such a formula may be computed again wherever it is read: it is no reduction.
 bool fits_into(const formula::Expression &made, size_t operands, const formula::Expression &reading,
                size_t other_operands);
 

@@ -20,7 +20,8 @@ Graph prepared_for_inference(Graph graph) {
                                     {"attention", with_attention},
                                     {"growing joins", with_growing_joins},
                                     {"layouts", with_layouts},
-                                    {"dense on images", with_dense_on_images}};
+                                    {"dense on images", with_dense_on_images},
+                                    {"fused statistics", with_fused_statistics}};
   graph.remove_unused();
   for (const Pass &pass : passes) {
     graph = pass.run(std::move(graph));

@@ -31,7 +31,8 @@ namespace saltern::generators {
 [[nodiscard]] Graph with_channel_shuffles(Graph graph);
 
 // Operations that have no kernel of their own as others that have: matrix products with constants as dense layers,
-// batches that broadcast as copies, softmax along a dimension that is not the last, slices and transposes as formulas.
+// batches that broadcast as copies, softmax along a dimension that is not the last, means of whole images, slices and
+// transposes as formulas.
 [[nodiscard]] Graph with_compilable_operations(Graph graph);
 
 // Elementwise operations that read the rows of a product through a reshape are computed on the rows, and their result is
@@ -55,6 +56,11 @@ namespace saltern::generators {
 // Images that convolutions and pools read or make lie in memory with their channels innermost, and so does what is
 // computed from them element by element.
 [[nodiscard]] Graph with_layouts(Graph graph);
+
+// What is reduced of rows, and read by one formula of these rows in the end, is computed by that formula: a norm, a
+// softmax or a log-sum-exp goes through each row while it is in the cache, instead of several times through memory.
+// Such a formula is slow to interpret, since it says nothing of how often a row is reduced: it is the last pass.
+[[nodiscard]] Graph with_fused_statistics(Graph graph);
 
 // All of them, in order; the graph is valid after each.
 [[nodiscard]] Graph prepared_for_inference(Graph graph);
