@@ -70,7 +70,7 @@ std::string edge_table(const std::vector<Edge> &edges, const std::string &table)
     const int64_t outer = turned ? e.shape[0] : 1, channels = turned ? e.shape[1] : 1;
     const int64_t pixels = outer * channels == 0 ? 0 : elements(e.shape) / outer / channels;
     placed << "  {" << (e.region == Region::weights) << ", " << e.offset << ", " << outer << ", " << channels << ", "
-           << pixels << ", " << facts(e.type).bytes() << "},\n";
+           << pixels << ", " << facts(e.type).bytes() << ", " << e.direct << "},\n";
   }
   return "static const struct edge " + table + "[] = {\n" + placed.str() + "};\n";
 }
@@ -85,8 +85,8 @@ std::string variant_tables(const Plan &plan, const std::string &name) {
     for (const Step &s : variant.steps) {
       for (const BufferUse &u : s.buffers) {
         const halide_type_t type = facts(u.type).halide;
-        uses << "  {" << (u.region == Region::weights) << ", " << u.offset << ", " << int(type.code) << ", "
-             << int(type.bits) << ", " << u.extents.size() << ", {" << comma_separated(u.extents) << "}, {"
+        uses << "  {" << (u.region == Region::weights) << ", " << u.edge << ", " << u.offset << ", " << int(type.code)
+             << ", " << int(type.bits) << ", " << u.extents.size() << ", {" << comma_separated(u.extents) << "}, {"
              << comma_separated(u.strides) << "}},\n";
       }
       steps << "  {" << name << "_kernel_" << s.kernel << "_argv, " << c_string(s.origin) << ", " << next << ", "

@@ -60,7 +60,7 @@ size_t @_memory_bytes(const @_options *options);
 
 $CREATION
 /* Zero, or an error whose text @_error gives: a null pointer among the inputs or outputs, or a CPU that lacks what the
-   library was compiled for. */
+   library was compiled for. Memory that is aligned to 64 bytes saves copies; outputs may lie over inputs. */
 int @_run(@_model *model, const void *const *inputs, void *const *outputs);
 $BATCH/* What the last run failed with; an empty text if it did not. */
 const char *@_error(const @_model *model);

@@ -44,9 +44,10 @@ void halide_default_free(void *user_context, void *memory);
 int halide_default_do_par_for(void *, halide_task, int, int, uint8_t *);
 int halide_can_use_target_features(int words, const uint64_t *features);
 
-struct use { int region; int64_t offset; uint8_t code, bits; int rank; int32_t extents[8], strides[8]; };
+/* In a region, or (edge >= 0) in the memory of an input or output, which are numbered together. */
+struct use { int region, edge; int64_t offset; uint8_t code, bits; int rank; int32_t extents[8], strides[8]; };
 struct step { int (*kernel)(void **); const char *origin; int first_use, uses, lanes, length; };
-struct edge { int region; int64_t offset; int outer, channels, pixels, element; };
+struct edge { int region; int64_t offset; int outer, channels, pixels, element, direct; };
 struct variant { const struct step *steps; int step_count; const struct edge *inputs, *outputs; };
 )";
 
@@ -64,6 +65,7 @@ struct @_model {
   @_options options;
   uint8_t *workspace;
   const uint8_t *weights;
+  uint8_t *edges[@_INPUTS + @_OUTPUTS]; /* where inputs and outputs lie in this run */
   void *mapped; /* the weights' file, or null */
   size_t mapped_bytes;
   struct piece *pieces; /* of memory, for kernels */
@@ -234,7 +236,7 @@ static int run_step(@_model *model, const struct step *s) {
       const dimension all = {0, u->extents[d], u->strides[d], 0};
       dimensions[i][d] = all;
     }
-    buffers[i].host = place(model, u->region, u->offset);
+    buffers[i].host = u->edge < 0 ? place(model, u->region, u->offset) : model->edges[u->edge] + u->offset;
     buffers[i].type.code = u->code;
     buffers[i].type.bits = u->bits;
     buffers[i].type.lanes = 1;
@@ -287,13 +289,40 @@ static int ready(@_model *model, const void *const *inputs, void *const *outputs
   return !model->error[0];
 }
 
+static size_t edge_bytes(const struct edge *e) { return (size_t)e->outer * e->channels * e->pixels * e->element; }
+
+static int overlap(uintptr_t a, size_t a_bytes, uintptr_t b, size_t b_bytes) {
+  return a < b + b_bytes && b < a + a_bytes;
+}
+
+/* Whether kernels can write an output where the caller wants it: all of them have to be elsewhere. */
+static int is_apart(const struct variant *v, size_t first, int number, const void *const *inputs, void *const *outputs) {
+  const size_t bytes = edge_bytes(&v->outputs[number]);
+  const uintptr_t to = (uintptr_t)outputs[number] + first * output_facts[number].bytes;
+  for (int i = 0; i < @_INPUTS; ++i)
+    if (overlap(to, bytes, (uintptr_t)inputs[i] + first * input_facts[i].bytes, edge_bytes(&v->inputs[i]))) return 0;
+  for (int i = 0; i < @_OUTPUTS; ++i)
+    if (i != number &&
+        overlap(to, bytes, (uintptr_t)outputs[i] + first * output_facts[i].bytes, edge_bytes(&v->outputs[i])))
+      return 0;
+  return 1;
+}
+
 /* `first` is the sample that inputs and outputs begin with. */
 static int run_variant(@_model *model, const struct variant *v, size_t first, const void *const *inputs,
                        void *const *outputs) {
   for (int i = 0; i < @_INPUTS; ++i) {
     const struct edge *e = &v->inputs[i];
-    transpose(model->workspace + e->offset, (const uint8_t *)inputs[i] + first * input_facts[i].bytes, e->outer,
-              e->channels, e->pixels, (size_t)e->element);
+    const uint8_t *from = (const uint8_t *)inputs[i] + first * input_facts[i].bytes;
+    const int direct = e->direct && (uintptr_t)from % alignment == 0; /* kernels only read it then */
+    model->edges[i] = direct ? (uint8_t *)(uintptr_t)from : model->workspace + e->offset;
+    if (!direct) transpose(model->edges[i], from, e->outer, e->channels, e->pixels, (size_t)e->element);
+  }
+  for (int i = 0; i < @_OUTPUTS; ++i) {
+    const struct edge *e = &v->outputs[i];
+    uint8_t *to = (uint8_t *)outputs[i] + first * output_facts[i].bytes;
+    const int direct = e->direct && (uintptr_t)to % alignment == 0 && is_apart(v, first, i, inputs, outputs);
+    model->edges[@_INPUTS + i] = direct ? to : place(model, e->region, e->offset);
   }
   @_model *outer = current;
   struct piece *outer_piece = piece;
@@ -312,8 +341,9 @@ static int run_variant(@_model *model, const struct variant *v, size_t first, co
   if (result) return result;
   for (int i = 0; i < @_OUTPUTS; ++i) {
     const struct edge *e = &v->outputs[i];
-    transpose((uint8_t *)outputs[i] + first * output_facts[i].bytes, place(model, e->region, e->offset), e->outer,
-              e->pixels, e->channels, (size_t)e->element);
+    uint8_t *to = (uint8_t *)outputs[i] + first * output_facts[i].bytes;
+    const uint8_t *made = model->edges[@_INPUTS + i];
+    if (made != to) transpose(to, made, e->outer, e->pixels, e->channels, (size_t)e->element);
   }
   return 0;
 }

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "generators/model/argument_checks.h"
 #include "generators/model/chains.h"
+#include "generators/model/direct_edges.h"
 #include "generators/model/emitters.h"
 #include "generators/model/homes.h"
 #include "generators/model/lives.h"
@@ -173,6 +175,18 @@ Ordered in_stages(const Graph &graph, std::vector<GroupKernel> calls, const Home
   return all;
 }
 
+// The values in whose memory kernels write.
+std::set<std::string> written_by(const Graph &graph, const std::vector<GroupKernel> &calls, const Homes &homes) {
+  std::set<std::string> written;
+  for (const GroupKernel &c : calls) {
+    written.insert(homes.of(c.kernel.arguments.back()).value);
+    for (const Graph::Node &n : c.group->nodes)
+      for (const std::string &o : n.outputs)
+        if (graph.values.count(o)) written.insert(homes.of(o).value);
+  }
+  return written;
+}
+
 std::vector<int> dense_strides(const std::vector<int> &extents) {
   return strides_of(extents, Piece::dense(0, std::numeric_limits<int64_t>::max())).value();
 }
@@ -208,6 +222,7 @@ Variant Lowering::add(const Graph &graph) {
   for (const GroupCall &g : groups)
     for (EmittedKernel &kernel : calls_of(graph, g, homes)) calls.push_back({std::move(kernel), &g.group});
   compute_in_place(graph, calls, homes);
+  const std::map<std::string, int> direct = direct_edges(graph, homes, written_by(graph, calls, homes));
   Ordered ordered = in_stages(graph, std::move(calls), homes);
   variant.steps = ordered.steps;
 
@@ -254,6 +269,10 @@ Variant Lowering::add(const Graph &graph) {
         buffer.offset = place(home);
         use.strides = checked_strides(graph, use, home, who);
         use.aligned = home.piece.is_dense() && buffer.offset % buffer_alignment == 0;
+        if (const auto edge = direct.find(home.value); edge != direct.end()) {
+          buffer.edge = edge->second;
+          buffer.offset -= lives.offset(home.value);
+        }
       }
       buffer.strides = use.strides;
       variant.steps[s].buffers.push_back(std::move(buffer));
@@ -261,7 +280,7 @@ Variant Lowering::add(const Graph &graph) {
     variant.steps[s].kernel = number_of(placed(std::move(kernel)));
   }
 
-  const auto edge = [&](const std::string &name) {
+  const auto edge = [&](const std::string &name, int number) {
     const Graph::Value &v = graph.value(name);
     if (v.constant.defined())
       return Edge{name,
@@ -270,15 +289,18 @@ Variant Lowering::add(const Graph &graph) {
                   Layout::row_major,
                   Region::weights,
                   weights_.add(v.constant.in_layout(Layout::row_major))};
+    const auto found = direct.find(homes.of(name).value);
     return Edge{name,
                 v.type,
                 v.shape,
                 is_channels_last(v) ? Layout::channels_last : Layout::row_major,
                 Region::workspace,
-                place(homes.of(name))};
+                place(homes.of(name)),
+                found != direct.end() && found->second == number};
   };
-  for (const std::string &i : graph.inputs) variant.inputs.push_back(edge(i));
-  for (const std::string &o : graph.outputs) variant.outputs.push_back(edge(o));
+  int number = 0;
+  for (const std::string &i : graph.inputs) variant.inputs.push_back(edge(i, number++));
+  for (const std::string &o : graph.outputs) variant.outputs.push_back(edge(o, number++));
   return variant;
 }
 

@@ -12,12 +12,14 @@ namespace saltern::generators {
 
 enum class Region { workspace, weights };
 
-// One argument of a kernel call, innermost first, its elements at an offset in a region.
+// One argument of a kernel call, innermost first, its elements at an offset in a region, or in the memory of a direct
+// edge.
 struct BufferUse {
   Region region;
   int64_t offset;
   Type type;
   std::vector<int> extents, strides;  // in elements
+  int edge = -1;                      // the number of an edge, inputs first; -1: the region's
 };
 
 struct Step {
@@ -28,7 +30,9 @@ struct Step {
   int length = 1;  // of the lane that begins here
 };
 
-// An input or output of the model: row-major N, C, H, W outside, in its region as its layout says.
+// An input or output of the model: row-major N, C, H, W outside, in its region as its layout says. Where that is the
+// same order, kernels may find it in the caller's memory: it is direct then, and copied only where the caller's memory
+// is not aligned as kernels expect, or where outputs lie over others.
 struct Edge {
   std::string name;
   Type type;
@@ -36,6 +40,7 @@ struct Edge {
   Layout layout;
   Region region;  // weights: an output that is constant
   int64_t offset;
+  bool direct = false;
 };
 
 // The heap memory that kernels take while they run, in one piece for each thread: the one that calls them, and one that
