@@ -1,42 +1,67 @@
 #include "generators/model/affine.h"
 
+#include <unordered_map>
+
 namespace saltern::generators {
 
 using formula::Expression;
 using formula::Function;
 using Kind = Expression::Kind;
 
-std::optional<Affine> affine(const Expression &e, size_t axes) {
-  Affine a;
-  a.factors.assign(axes, 0);
-  if (e->kind == Kind::constant) {
-    a.constant = e->integer;
-    return a;
+namespace {
+
+// Each part of an index once: one that is added to itself again and again has very many terms.
+class Terms {
+ public:
+  explicit Terms(size_t axes) : axes_(axes) {}
+
+  const std::optional<Affine> &of(const Expression &e) {
+    const auto known = known_.find(e.get());
+    if (known != known_.end()) return known->second;
+    std::optional<Affine> a = compute(e);
+    return known_[e.get()] = std::move(a);
   }
-  if (e->kind == Kind::axis) {
-    a.factors.at(static_cast<size_t>(e->number)) = 1;
-    return a;
+
+ private:
+  std::optional<Affine> compute(const Expression &e) {
+    Affine a;
+    a.factors.assign(axes_, 0);
+    if (e->kind == Kind::constant) {
+      a.constant = e->integer;
+      return a;
+    }
+    if (e->kind == Kind::axis) {
+      a.factors.at(static_cast<size_t>(e->number)) = 1;
+      return a;
+    }
+    if (e->kind != Kind::call || e->arguments.size() != 2) return std::nullopt;
+    const std::optional<Affine> &left = of(e->arguments[0]), &right = of(e->arguments[1]);
+    if (!left || !right) return std::nullopt;
+    const auto combined = [&](int64_t of_left, int64_t of_right) {
+      a.constant = of_left * left->constant + of_right * right->constant;
+      for (size_t d = 0; d < axes_; ++d) a.factors[d] = of_left * left->factors[d] + of_right * right->factors[d];
+      return a;
+    };
+    const auto is_constant = [](const Affine &x) {
+      for (int64_t f : x.factors)
+        if (f != 0) return false;
+      return true;
+    };
+    if (e->function == Function::add) return combined(1, 1);
+    if (e->function == Function::subtract) return combined(1, -1);
+    if (e->function != Function::multiply) return std::nullopt;
+    if (is_constant(*right)) return combined(right->constant, 0);
+    if (is_constant(*left)) return combined(0, left->constant);
+    return std::nullopt;
   }
-  if (e->kind != Kind::call || e->arguments.size() != 2) return std::nullopt;
-  const auto left = affine(e->arguments[0], axes), right = affine(e->arguments[1], axes);
-  if (!left || !right) return std::nullopt;
-  const auto combined = [&](int64_t of_left, int64_t of_right) {
-    a.constant = of_left * left->constant + of_right * right->constant;
-    for (size_t d = 0; d < axes; ++d) a.factors[d] = of_left * left->factors[d] + of_right * right->factors[d];
-    return a;
-  };
-  const auto is_constant = [](const Affine &x) {
-    for (int64_t f : x.factors)
-      if (f != 0) return false;
-    return true;
-  };
-  if (e->function == Function::add) return combined(1, 1);
-  if (e->function == Function::subtract) return combined(1, -1);
-  if (e->function != Function::multiply) return std::nullopt;
-  if (is_constant(*right)) return combined(right->constant, 0);
-  if (is_constant(*left)) return combined(0, left->constant);
-  return std::nullopt;
-}
+
+  size_t axes_;
+  std::unordered_map<const Expression::Node *, std::optional<Affine>> known_;
+};
+
+}  // namespace
+
+std::optional<Affine> affine(const Expression &index, size_t axes) { return Terms(axes).of(index); }
 
 namespace {
 

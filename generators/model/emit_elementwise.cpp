@@ -2,6 +2,7 @@
 
 #include "algorithms/binary.h"
 #include "algorithms/unary.h"
+#include "dsl/expression_walk.h"
 #include "generators/model/emitters.h"
 #include "generators/model/formula_code.h"
 #include "schedules/patterns/elementwise.h"
@@ -41,12 +42,10 @@ bool is_pointwise(const Graph &graph, const Graph::Node &node) {
 
 bool reads_its_place(const Expression &element) {
   bool found = false;
-  const std::function<void(const Expression &)> walk = [&](const Expression &e) {
-    if (e->kind == Kind::axis) found = true;
-    if (e->kind == Kind::load) return;
-    for (const Expression &a : e->arguments) walk(a);
-  };
-  walk(element);
+  formula::descend(element, [&](const Expression::Node &n) {
+    found |= n.kind == Kind::axis;
+    return n.kind != Kind::load;
+  });
   return found;
 }
 

@@ -4,6 +4,8 @@
 #include <set>
 #include <unordered_map>
 
+#include "dsl/index_bounds.h"
+
 namespace saltern {
 
 using formula::Expression;
@@ -20,7 +22,7 @@ namespace {
 class Compiler {
  public:
   Compiler(const std::vector<Tensor> &operands, const Shape &shape, const Shape &strides)
-      : operands_(operands), shape_(shape), strides_(strides) {
+      : operands_(operands), shape_(shape), strides_(strides), bounds_(shape) {
     program_.scopes.resize(2);
     open_.push_back({FormulaProgram::of_element, {the_element}});
   }
@@ -87,20 +89,22 @@ class Compiler {
     return registers_[e.get()] = i.result;
   }
 
-  void look_at_indices(Instruction &i) const {
+  void look_at_indices(Instruction &i) {
     const Tensor &x = operands_.at(static_cast<size_t>(i.node->number));
     i.empty = x.size() == 0;
     bool inside = true;
     for (size_t d = 0; d < i.node->arguments.size(); ++d) {
-      const formula::Interval b = formula::bounds(i.node->arguments[d], shape_);
+      const formula::Interval b = bounds_.of(i.node->arguments[d]);
       i.in_bounds.push_back(b.least >= 0 && b.greatest < x.shape()[d]);
       inside &= i.in_bounds.back();
     }
-    if (inside) i.walk = walk_of(*i.node, x, shape_, strides_, slots_);
+    if (inside) i.walk = walk_of(*i.node, x, shape_, strides_, slots_, sums_);
   }
 
   const std::vector<Tensor> &operands_;
   const Shape &shape_, &strides_;
+  formula::IndexBounds bounds_;
+  IndexSums sums_;
   FormulaProgram program_;
   std::vector<Scope> open_;
   std::unordered_map<const Expression::Node *, int> registers_;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 
+#include "dsl/expression_walk.h"
 #include "generators/model/emit.h"
 
 namespace saltern::generators {
@@ -45,15 +47,21 @@ Cost cost_of(const Expression &e) {
 }  // namespace
 
 double reads_of(const Expression &element, const Shape &shape, int operand) {
-  double reads = 0;
-  const std::function<void(const Expression &, double)> walk = [&](const Expression &e, double times) {
-    if (e->kind == Kind::reduce)
-      for (const formula::Step &s : e->steps) times *= static_cast<double>(s.extent);
-    if (e->kind == Kind::load && e->number == operand) reads += times;
-    for (const Expression &a : e->arguments) walk(a, times);
+  std::unordered_map<const Expression::Node *, double> of_bodies;  // of reductions, each time
+  const std::function<double(const Expression &)> reads_in = [&](const Expression &body) {
+    double reads = 0;
+    formula::descend(body, [&](const Expression::Node &n) {
+      if (n.kind == Kind::load && n.number == operand) reads += 1;
+      if (n.kind != Kind::reduce) return true;
+      const auto known = of_bodies.find(&n);
+      double inside = known != of_bodies.end() ? known->second : of_bodies[&n] = reads_in(n.arguments[0]);
+      for (const formula::Step &s : n.steps) inside *= static_cast<double>(s.extent);
+      reads += inside;
+      return false;
+    });
+    return reads;
   };
-  walk(element, static_cast<double>(elements(shape)));
-  return reads;
+  return reads_in(element) * static_cast<double>(elements(shape));
 }
 
 bool is_small_together(const Expression &made, size_t operands, const Expression &reading, size_t other_operands) {
@@ -87,7 +95,7 @@ Expression inlined(const Expression &reading, const std::vector<std::string> &re
     return static_cast<int>(it - all.begin());
   };
   const Expression made = maker.attributes.expression("element");
-  return formula::replaced(reading, [&](const Expression &leaf) -> Expression {
+  const Expression all_in_one = formula::replaced(reading, [&](const Expression &leaf) -> Expression {
     if (leaf->kind != Kind::load) return {};
     const std::string &operand = read[static_cast<size_t>(leaf->number)];
     if (operand != maker.outputs[0]) return formula::load(number(operand), leaf.type(), leaf->arguments);
@@ -96,6 +104,8 @@ Expression inlined(const Expression &reading, const std::vector<std::string> &re
       return formula::load(number(maker.inputs[static_cast<size_t>(inner->number)]), inner.type(), inner->arguments);
     });
   });
+  // Two loads of one element have become two copies of all that makes it.
+  return formula::with_equal_parts_once(all_in_one);
 }
 
 }  // namespace saltern::generators
