@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "dsl/elementary.h"
+#include "dsl/index_bounds.h"
 #include "generators/model/float_bits.h"
 #include "generators/model/reduction_code.h"
 #include "generators/model/small_float_code.h"
@@ -36,7 +37,7 @@ bool is_unsigned(Type type) {
 Expr nan_or(Function f, Type type, const Expr &a, const Expr &b) {
   if (!is_real(type)) return f == Function::maximum ? Halide::max(a, b) : Halide::min(a, b);
   const Expr better = f == Function::maximum ? a > b : a < b;
-  return Halide::select(better || Halide::is_nan(a), a, b);
+  return Halide::select(better || is_not_a_number(a), a, b);
 }
 
 // Division by zero gives zero, as Halide's own does and the evaluator's.
@@ -214,7 +215,7 @@ class Writer {
   Writer(const Expression &element, const std::vector<int64_t> &extents,
          const std::vector<std::vector<int64_t>> &operand_shapes, const ReadOperand &read, const SplitRows &split)
       : strict_(minds_what_is_no_number(element)),
-        extents_(extents),
+        bounds_(extents),
         operand_shapes_(operand_shapes),
         read_(read),
         split_(split) {}
@@ -304,13 +305,12 @@ class Writer {
   Expr index_call(const Expression::Node &n, const Expression &e, Scope &scope) {
     const Expr a = index(n.arguments[0], scope), b = index(n.arguments[1], scope);
     // Rounding does not matter where nothing is negative.
-    if (n.function == Function::divide && formula::bounds(n.arguments[0], extents_).least >= 0 &&
-        formula::bounds(n.arguments[1], extents_).least > 0)
+    if (n.function == Function::divide && bounds_.of(n.arguments[0]).least >= 0 && bounds_.of(n.arguments[1]).least > 0)
       return a / b;
     const Expr result = call_code(n.function, Type::i64, a, b);
     if (n.function != Function::divide) return result;
     // Halide takes a quotient that is rounded towards zero for one that is rounded down: -1 / 2 would be read at -1.
-    const formula::Interval all = formula::bounds(e, extents_);
+    const formula::Interval all = bounds_.of(e);
     constexpr int64_t most = 0x7FFFFFFF;
     return all.least < -most || all.greatest > most
                ? result
@@ -322,7 +322,7 @@ class Writer {
     if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return Halide::cast(compute_type(n.type), 0);
     std::vector<Expr> indices;
     for (size_t d = 0; d < n.arguments.size(); ++d) {
-      const formula::Interval b = formula::bounds(n.arguments[d], extents_);
+      const formula::Interval b = bounds_.of(n.arguments[d]);
       const Expr i = index(n.arguments[d], scope);
       const bool inside = b.least >= 0 && b.greatest < shape[d];
       indices.push_back(inside ? i : Halide::clamp(i, 0, static_cast<int>(shape[d]) - 1));
@@ -486,7 +486,7 @@ class Writer {
   }
 
   const bool strict_;
-  const std::vector<int64_t> &extents_;
+  formula::IndexBounds bounds_;
   const std::vector<std::vector<int64_t>> &operand_shapes_;
   const ReadOperand &read_;
   const SplitRows &split_;
