@@ -1,27 +1,37 @@
 #pragma once
 // What can be told of an imported graph's values before it runs: types, and shapes whose extents are numbers, names, or
-// sums and products of names (batch, 2*seq+1, batch*seq).
+// sums of products of names (batch, 2*seq+1, batch*seq), as quantities (quantity.h).
 //
-// There is one place of shape rules, the lowerings (runtime/operators); this asks them. The model is walked with sample
-// values for the names of its inputs' extents: each node is lowered to learn its results' shapes, and values that
-// decide on shapes are computed on the way. Extents of several walks are read as functions of the names; further walks,
-// with odd, small and large samples, must agree, or the extent stays open. So an extent that is a number here is one
-// for every shape that was tried, and so is a value.
+// What is told holds for every size that callers may choose, 0 and 1 among them, of every run that comes to the value;
+// what holds for some sizes only, or cannot be shown, is left open. Constants of a model's inputs are defaults, which
+// callers may override: they are not told either.
 
 #include "runtime/onnx/model.h"
+#include "runtime/onnx/quantity.h"
 
 namespace saltern {
 
+// With a constant where few elements are the same whatever the sizes are.
+struct InferredValue : Graph::Value {
+  Quantities extents;  // of those that are open as well; unknowns that have no name are told apart
+  bool sure = false;   // whether the node that makes it cannot fail on any size
+};
+
 struct Inferred {
-  // By name, of the model's own graph (not of those inside of it). What could not be told is missing. A constant stands
-  // where small values were the same in all walks.
-  std::map<std::string, Graph::Value> values;
+  // By name, of the model's own graph (not of those inside of it). What could not be told is missing.
+  std::map<std::string, InferredValue> values;
+
+  const InferredValue *find(const std::string &name) const;
 };
 
 Inferred infer_shapes(const Model &model);
 
-// The model with what was inferred declared: shapes only, nothing else changes. What the file says and was not inferred
-// stays.
+// The model with what was inferred declared, for people: shapes only, nothing else changes. Defaults of inputs are taken
+// for what they will be, and what the file says and was not inferred stays.
 Model with_inferred_shapes(Model model);
+
+// Throws an Unsupported that names the node where a model computes anything of sizes that are open but what rises
+// evenly with them, or of data and sizes together: it may do something else for some of them.
+void expect_no_decision_by_sizes(const Model &model);
 
 }  // namespace saltern

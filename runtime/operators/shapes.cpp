@@ -30,9 +30,9 @@ void reshape(Lowering &n) {
   }
   if (const int64_t others = elements(given); rest >= 0) {
     const int64_t size = elements(x.shape);
-    if (others == 0 ? size != 0 || zero_is_zero : size % others != 0)
+    if (others == 0 || size % others != 0)  // of no elements, the rest could be any
       fail("cannot reshape ", to_string(x.shape), " to ", to_string(shape));
-    shape[static_cast<size_t>(rest)] = others == 0 ? 0 : size / others;
+    shape[static_cast<size_t>(rest)] = size / others;
   }
   n.give(0, n.reshaped(x, shape));
 }

@@ -42,23 +42,17 @@ std::vector<Tensor> folded(const Model &m, const Graph &g, const Graph::Node &n)
 std::vector<Tensor> inferred(const Inferred &known, const Graph::Node &n) {
   std::vector<Tensor> results;
   for (const std::string &o : n.outputs) {
-    const auto it = known.values.find(o);
-    if (it == known.values.end() || !it->second.constant.defined()) return {};
-    results.push_back(it->second.constant);
+    const InferredValue *v = known.find(o);
+    if (!v || !v->constant.defined()) return {};
+    results.push_back(v->constant);
   }
   return results;
-}
-
-// Inference takes defaults of inputs for what they will be; a fold must not.
-bool has_defaults(const Graph &g) {
-  return std::any_of(g.inputs.begin(), g.inputs.end(),
-                     [&](const std::string &i) { return g.value(i).constant.defined(); });
 }
 
 }  // namespace
 
 Model with_folded_constants(Model m) {
-  const Inferred known = has_defaults(m.graph) ? Inferred() : infer_shapes(m);
+  const Inferred known = infer_shapes(m);
   const Graph &g = m.graph;
   Sweep sweep(m.graph);
   sweep.run([&](Graph::Node n) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "runtime/onnx/infer_shapes.h"
 #include "runtime/onnx/optimize.h"
@@ -16,37 +17,36 @@ struct Question {
   const Inferred &known;
   const Graph::Node &node;
 
-  const Graph::Value *value(const std::string &name) const {
-    const auto it = known.values.find(name);
-    return it == known.values.end() ? nullptr : &it->second;
-  }
+  const InferredValue *value(const std::string &name) const { return known.find(name); }
   const Tensor *constant(size_t input) const {
     return input < node.inputs.size() ? constant_of(graph, node.inputs[input]) : nullptr;
   }
-  // Whether a constant input has no other element, and lets the other input of two keep its shape.
+  // Whether a constant input has no other element, of that sign, and lets the other input of two keep its shape.
   bool is_all(size_t input, double element) const {
     const Tensor *t = constant(input);
     if (!t || t->size() > most_compared || t->type() == Type::text || node.inputs.size() != 2) return false;
     const std::vector<double> all = t->reals();
-    if (!std::all_of(all.begin(), all.end(), [&](double e) { return e == element; })) return false;
-    const Graph::Value *other = value(node.inputs[1 - input]);
+    const auto is_element = [&](double e) {
+      return e == element && (!is_real(t->type()) || std::signbit(e) == std::signbit(element));
+    };
+    if (!std::all_of(all.begin(), all.end(), is_element)) return false;
+    const InferredValue *other = value(node.inputs[1 - input]);
     return (other && all.size() == 1 && t->shape().size() <= other->shape.size()) || keeps_shape(1 - input);
   }
-  // Whether the result is sure to have an input's shape.
+  // Whether the result is sure to have an input's shape: on every size, none of which the node refuses.
   bool keeps_shape(size_t input) const {
-    const Graph::Value *from = value(node.inputs.at(input)), *to = value(node.outputs.at(0));
-    if (!from || !to || from->shape.size() != to->shape.size()) return false;
-    for (size_t d = 0; d < from->shape.size(); ++d)
-      if (from->shape[d] != to->shape[d] || from->symbol(d) != to->symbol(d) ||
-          (from->shape[d] < 0 && from->symbol(d).empty()))
-        return false;
-    return true;
+    const InferredValue *from = value(node.inputs.at(input)), *to = value(node.outputs.at(0));
+    return from && to && to->sure && from->extents == to->extents;
   }
 };
 
 bool always(const Question &) { return true; }
-bool adds_nothing(const Question &q) { return q.is_all(1, 0); }
+// -0 + 0 is 0, which is another number (1 / x tells); -0 - 0 and -0 + -0 are -0.
+bool adds_nothing(const Question &q) { return q.is_all(1, -0.0); }
+bool adds_nothing_first(const Question &q) { return q.is_all(0, -0.0); }
+bool takes_nothing(const Question &q) { return q.is_all(1, 0.0); }
 bool scales_nothing(const Question &q) { return q.is_all(1, 1); }
+bool scales_nothing_first(const Question &q) { return q.is_all(0, 1); }
 bool keeps_shape(const Question &q) { return q.keeps_shape(0); }
 bool has_one_input(const Question &q) { return q.node.inputs.size() == 1; }
 
@@ -78,7 +78,7 @@ bool slices_nothing(const Question &q) {
 }
 
 bool casts_nothing(const Question &q) {
-  const Graph::Value *from = q.value(q.node.inputs[0]), *to = q.value(q.node.outputs[0]);
+  const InferredValue *from = q.value(q.node.inputs[0]), *to = q.value(q.node.outputs[0]);
   return from && to && from->type == to->type;
 }
 
@@ -89,12 +89,9 @@ struct Row {
   bool (*passes_on)(const Question &);
 };
 
-bool adds_nothing_first(const Question &q) { return q.is_all(0, 0); }
-bool scales_nothing_first(const Question &q) { return q.is_all(0, 1); }
-
 constexpr Row rows[] = {
     {"Identity", 0, always},      {"Dropout", 0, drops_nothing},    {"Transpose", 0, moves_nothing},
-    {"Add", 0, adds_nothing},     {"Add", 1, adds_nothing_first},   {"Sub", 0, adds_nothing},
+    {"Add", 0, adds_nothing},     {"Add", 1, adds_nothing_first},   {"Sub", 0, takes_nothing},
     {"Mul", 0, scales_nothing},   {"Mul", 1, scales_nothing_first}, {"Div", 0, scales_nothing},
     {"Pow", 0, scales_nothing},   {"Concat", 0, has_one_input},     {"Sum", 0, has_one_input},
     {"Mean", 0, has_one_input},   {"Max", 0, has_one_input},        {"Min", 0, has_one_input},

@@ -47,15 +47,10 @@ class Merging {
     sweep_.keep(std::move(n));
   }
 
-  const Graph::Value *known(const std::string &name) const {
-    const auto it = known_.values.find(name);
-    return it == known_.values.end() ? nullptr : &it->second;
-  }
-
-  // One extent may be open: a Reshape finds it by itself.
+  // One extent may be open: a Reshape finds it by itself. A Squeeze that may fail is none.
   void as_reshape(Graph::Node &n) {
-    const Graph::Value *v = known(n.outputs[0]);
-    if (!v || n.inputs[0].empty() || std::count(v->shape.begin(), v->shape.end(), -1) > 1) return;
+    const InferredValue *v = known_.find(n.outputs[0]);
+    if (!v || !v->sure || n.inputs[0].empty() || std::count(v->shape.begin(), v->shape.end(), -1) > 1) return;
     if (opset_ < 5 || v->shape.empty() || std::count(v->shape.begin(), v->shape.end(), 0) > 0) return;
     const Tensor to = Tensor::of<int64_t>({static_cast<int64_t>(v->shape.size())}, v->shape);
     n.inputs = {n.inputs[0], sweep_.constant(n.outputs[0] + ".shape", to)};
@@ -64,8 +59,10 @@ class Merging {
     n.attributes.set_owner(n.operation);
   }
 
-  // A Reshape whose shape keeps an extent of its input by a 0 minds what that input is.
+  // A Reshape whose shape keeps an extent of its input by a 0 minds what that input is. One that may fail stays.
   void of_reshape(Graph::Node &n, const Graph::Node &before) {
+    const InferredValue *between = known_.find(n.inputs[0]);
+    if (!between || !between->sure) return;
     const Tensor *to = n.inputs.size() > 1 ? constant_of(graph_, n.inputs[1]) : nullptr;
     if (!to) return;
     const std::vector<int64_t> shape = to->integers();
@@ -81,8 +78,11 @@ class Merging {
   }
 
   void of_cast(Graph::Node &n, const Graph::Node &before) {
-    const Graph::Value *from = known(before.inputs[0]), *between = known(n.inputs[0]);
-    if (from && between && is_lossless(from->type, between->type)) n.inputs[0] = before.inputs[0];
+    const InferredValue *from = known_.find(before.inputs[0]), *between = known_.find(n.inputs[0]),
+                        *to = known_.find(n.outputs[0]);
+    // How many digits a number is written with depends on its type.
+    const bool is_written = !to || to->type == Type::text;
+    if (from && between && !is_written && is_lossless(from->type, between->type)) n.inputs[0] = before.inputs[0];
   }
 
   const Graph &graph_;

@@ -85,9 +85,8 @@ class Folding {
     if (is_onnx_operator(*n, "Gemm") && rank == 2 && n->attributes.real("alpha", 1) == 1)
       return with_bias(*n, {n, *w, {}, 2, columns, inner, w->size()}, columns, n->attributes.real("beta", 1));
     // A MatMul of matrices is a Gemm that has no bias yet.
-    const auto x = known_.values.find(n->inputs[0]);
-    if (is_onnx_operator(*n, "MatMul") && rank == 2 && x != known_.values.end() && x->second.shape.size() == 2 &&
-        opset_ >= 7)
+    const InferredValue *x = known_.find(n->inputs[0]);
+    if (is_onnx_operator(*n, "MatMul") && rank == 2 && x && x->shape.size() == 2 && opset_ >= 7)
       return Product{n, *w, Channels(static_cast<size_t>(columns)), 2, columns, 1, w->size()};
     return std::nullopt;
   }
@@ -153,13 +152,19 @@ class Folding {
     if (!std::all_of(s.factor.begin(), s.factor.end(), finite) || !std::all_of(s.shift.begin(), s.shift.end(), finite))
       return false;
     const Tensor weights = p.weights.in_layout(Layout::row_major).clone(), bias = Tensor::zeros({p.channels()});
+    // Products that a float does not hold stay apart: each factor may meet small numbers.
+    bool holds = true;
+    const auto folded = [&](double v) {
+      holds &= !std::isfinite(v) || std::isfinite(static_cast<float>(v));
+      return static_cast<float>(v);
+    };
     for (int64_t i = 0; i < weights.size(); ++i) {
       const auto c = static_cast<size_t>(i / p.inner % p.columns + p.columns * (i / p.group));
       float &w = weights.data<float>()[i];
-      w = static_cast<float>(w * s.factor[c]);
+      w = folded(w * s.factor[c]);
     }
-    for (size_t c = 0; c < p.bias.size(); ++c)
-      bias.data<float>()[c] = static_cast<float>(p.bias[c] * s.factor[c] + s.shift[c]);
+    for (size_t c = 0; c < p.bias.size(); ++c) bias.data<float>()[c] = folded(p.bias[c] * s.factor[c] + s.shift[c]);
+    if (!holds) return false;
     Graph::Node made = *p.node;
     const std::string w = sweep_.constant(made.inputs[1] + ".folded", weights);
     made.inputs = {made.inputs[0], w, sweep_.constant(n.outputs[0] + ".bias", bias)};
