@@ -3,8 +3,8 @@
 
   corner_cases.py SALTERN [section ...]
 
-without a section all of them; section:N tries at most N cases of each kind in it, always the same ones (large and faults
-are as long as ever):
+without a section all of them; section:N tries at most N cases of each kind in it, always the same ones (large and
+faults are as long as ever):
 
   layouts     values whose memory order one operation chooses and another reads; mix-ups of the kernel cache
   movement    operations that move nothing
@@ -40,7 +40,8 @@ def section_and_most(text):
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("saltern", type=Path, help="the program under test")
-    parser.add_argument("sections", nargs="*", metavar="section", type=section_and_most, help="as layouts, or layouts:20")
+    parser.add_argument("sections", nargs="*", metavar="section", type=section_and_most,
+                        help="as layouts, or layouts:20")
     parser.add_argument("--jobs", type=int, default=2, help="cases at the same time (%(default)s)")
     parser.add_argument("--kills", type=int, default=15, help="how often training is killed (%(default)s)")
     parser.add_argument("--trainer", type=Path, help="fashion_mnist; by default, beside the program")
