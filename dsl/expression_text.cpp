@@ -1,6 +1,7 @@
 // Expressions as text. A node that is used more than once is written once and named:
 //   t0 = exp(x0.f32[a0, a1]); divide(t0, add(t0, f32 1))
 
+#include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
@@ -103,6 +104,7 @@ class Reader {
       const std::string word = accept_word();
       if (word.size() > 1 && word[0] == 't' && std::isdigit(static_cast<unsigned char>(word[1])) && accept("=")) {
         const Expression value = expression();
+        expect_shallow(value);
         expect(";");
         names_[word] = value;
         continue;
@@ -113,6 +115,7 @@ class Reader {
     const Expression e = expression();
     spaces();
     if (at_ != text_.size()) wrong("the end");
+    expect_shallow(e);
     return e;
   }
 
@@ -121,6 +124,17 @@ class Reader {
 
   [[noreturn]] void wrong(const std::string &expected) const {
     throw std::invalid_argument("formula, character " + std::to_string(at_ + 1) + ": expected " + expected);
+  }
+  // How deep it is nested, by way of names too: so deep goes whoever walks it.
+  int nesting(const Expression &e) {
+    const auto known = nesting_.find(e.get());
+    if (known != nesting_.end()) return known->second;
+    int deepest_argument = 0;
+    for (const Expression &a : e->arguments) deepest_argument = std::max(deepest_argument, nesting(a));
+    return nesting_[e.get()] = deepest_argument + 1;
+  }
+  void expect_shallow(const Expression &e) {
+    if (nesting(e) > deepest) wrong("less nesting");
   }
   void spaces() {
     while (at_ < text_.size() && text_[at_] == ' ') ++at_;
@@ -261,6 +275,7 @@ class Reader {
   int depth_ = 0;
   std::unordered_map<std::string, Expression> names_;
   std::unordered_map<int, Expression> steps_;
+  std::unordered_map<const Expression::Node *, int> nesting_;
 };
 
 }  // namespace

@@ -1,8 +1,10 @@
 #include "generators/model/chains.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "generators/model/emitters.h"
+#include "runtime/graph/graph_index.h"
 
 namespace saltern::generators {
 
@@ -64,14 +66,26 @@ bool can_fill_panels(const Graph &graph, const Group &group) {
          });
 }
 
-// The only reader of what group `from` makes, if it reads it as its image; else none, which is groups.size().
-size_t only_reader(const Graph &graph, const std::vector<Group> &groups, size_t from) {
-  const std::string &made = groups[from].output();
-  if (graph.uses(made) != 1) return groups.size();
-  const auto reader = std::find_if(groups.begin(), groups.end(), [&](const Group &g) {
-    return !g.anchor().inputs.empty() && g.anchor().inputs[0] == made;
-  });
-  return static_cast<size_t>(reader - groups.begin());
+// Of each group, the only reader of what it makes, if that reads it as its image, and of each reader, the group; else
+// none, which is groups.size().
+struct Neighbours {
+  std::vector<size_t> next, before;
+};
+
+Neighbours neighbours(const Graph &graph, const std::vector<Group> &groups) {
+  const GraphIndex index(graph);
+  std::unordered_map<std::string, size_t> readers;  // by the image
+  for (size_t g = 0; g < groups.size(); ++g)
+    if (!groups[g].anchor().inputs.empty()) readers.emplace(groups[g].anchor().inputs[0], g);
+  Neighbours all = {std::vector<size_t>(groups.size(), groups.size()),
+                    std::vector<size_t>(groups.size(), groups.size())};
+  for (size_t g = 0; g < groups.size(); ++g) {
+    const auto reader = readers.find(groups[g].output());
+    if (reader == readers.end() || index.uses(groups[g].output()) != 1) continue;
+    all.next[g] = reader->second;
+    all.before[reader->second] = g;
+  }
+  return all;
 }
 
 // Whether these groups, all but the last with their results between links, gain by being a chain.
@@ -115,14 +129,13 @@ bool has_chain_form(const Graph &graph, const Group &group) {
 }
 
 std::vector<Chain> chained(const Graph &graph, std::vector<Group> groups) {
-  std::vector<size_t> next(groups.size());
-  for (size_t g = 0; g < groups.size(); ++g) next[g] = only_reader(graph, groups, g);
+  const Neighbours near = neighbours(graph, groups);
   std::vector<std::vector<size_t>> ending(groups.size());  // the chain that ends with a group
   std::vector<bool> taken(groups.size());
   for (size_t d = 0; d < groups.size(); ++d) {
     if (!has_chain_form(graph, groups[d])) continue;
     std::vector<size_t> links = {d};
-    const auto before = static_cast<size_t>(std::find(next.begin(), next.end(), d) - next.begin()), after = next[d];
+    const size_t before = near.before[d], after = near.next[d];
     if (before < d && !taken[before] && is_packed(graph, groups[before]) && can_fill_panels(graph, groups[before]))
       links.insert(links.begin(), before);
     if (after < groups.size() && is_packed(graph, groups[after]) && is_pointwise(graph, groups[after]))

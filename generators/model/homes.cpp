@@ -13,10 +13,12 @@ namespace {
 constexpr int64_t least_run = 8;
 // Joins of more parts that nobody computes in their places are one kernel instead of copies.
 constexpr size_t most_copies = 8;
+// All that lies in a value is looked at when it is put into another one: a join that grew by more parts is copied.
+constexpr size_t most_tenants = 512;
 
 }  // namespace
 
-Homes::Homes(const Graph &graph, const std::vector<GroupCall> &calls) : graph_(graph) {
+Homes::Homes(const Graph &graph, const std::vector<GroupCall> &calls) : graph_(graph), index_(graph) {
   for (const GroupCall &c : calls) {
     if (c.kernel)
       for (const EmittedArgument &a : c.kernel->arguments)
@@ -27,8 +29,7 @@ Homes::Homes(const Graph &graph, const std::vector<GroupCall> &calls) : graph_(g
   for (const Graph::Node &n : graph.nodes)
     if (const auto offset = view_offset(graph, n)) {
       const Graph::Value &v = graph.value(n.outputs[0]);
-      homes_[n.outputs[0]] = {n.inputs[0], Piece::dense(*offset / facts(v.type).bytes(), elements(v.shape))};
-      tenants_[n.inputs[0]].push_back(n.outputs[0]);
+      add(n.outputs[0], of(n.inputs[0]), Piece::dense(*offset / facts(v.type).bytes(), elements(v.shape)));
     }
   for (const GroupCall &c : calls) {
     if (!c.kernel || c.group.nodes.size() > 1) continue;
@@ -63,8 +64,7 @@ bool Homes::fits(const std::string &value) const {
   const std::optional<Home> home = find(value);
   if (!home) return false;
   // Users of the model see dense memory.
-  const auto &outputs = graph_.outputs;
-  if (!home->piece.is_dense() && std::find(outputs.begin(), outputs.end(), value) != outputs.end()) return false;
+  if (!home->piece.is_dense() && index_.is_output(value)) return false;
   if (const auto uses = uses_.find(value); uses != uses_.end())
     for (const Use &use : uses->second) {
       const std::optional<Piece> piece = inside(home->piece, use.piece);
@@ -75,14 +75,25 @@ bool Homes::fits(const std::string &value) const {
                                                   [&](const std::string &tenant) { return fits(tenant); });
 }
 
-bool Homes::put(const std::string &value, const std::string &into, const Piece &piece) {
-  homes_[value] = {into, piece};
-  if (!fits(value)) {
-    homes_.erase(value);
-    return false;
-  }
-  tenants_[into].push_back(value);
+// Where it lies is said at once, not by way of what it is a piece of: a piece may be one of thousands of pieces.
+bool Homes::add(const std::string &value, const Home &into, const Piece &piece) {
+  const std::optional<Piece> there = inside(into.piece, piece);
+  if (!there) return false;
+  homes_[value] = {into.value, *there};
+  tenants_[into.value].push_back(value);
+  tenant_counts_[into.value] += 1 + tenant_counts_[value];
   return true;
+}
+
+bool Homes::put(const std::string &value, const std::string &into, const Piece &piece) {
+  if (tenant_counts_[value] > most_tenants) return false;
+  const Home home = of(into);
+  if (!add(value, home, piece)) return false;
+  if (fits(value)) return true;
+  homes_.erase(value);
+  tenants_[home.value].pop_back();
+  tenant_counts_[home.value] -= 1 + tenant_counts_[value];
+  return false;
 }
 
 bool Homes::take_over(const std::string &result, const std::string &operand) {
@@ -118,8 +129,8 @@ void Homes::place_parts(const Graph::Node &concat) {
     const std::string &part = concat.inputs[i];
     if (pieces[i].count == 0 || (in_rows && pieces[i].run < least_run)) continue;
     const Home home = of(part);
-    if (home.value == joined || home.piece.count != whole(home.value).count || !graph_.producer(home.value)) continue;
-    if (graph_.producer(home.value)->outputs.size() != 1) continue;
+    if (home.value == joined || home.piece.count != whole(home.value).count || !index_.producer(home.value)) continue;
+    if (index_.producer(home.value)->outputs.size() != 1) continue;
     placed[i] = put(home.value, joined, pieces[i]);
   }
   const auto copies = static_cast<size_t>(std::count(placed.begin(), placed.end(), false));

@@ -12,6 +12,7 @@
 
 #include "generators/model/emit.h"
 #include "generators/model/piece.h"
+#include "runtime/graph/graph_index.h"
 
 namespace saltern::generators {
 
@@ -55,13 +56,17 @@ class Homes {
   std::optional<Home> find(const std::string &value) const;
   // Puts a value into another one's memory, if all that touches it, or what lies in it, can do so there.
   bool put(const std::string &value, const std::string &into, const Piece &piece);
+  // The same, whether they can or not; false where it would not be one piece.
+  bool add(const std::string &value, const Home &into, const Piece &piece);
   bool fits(const std::string &value) const;
   void place_parts(const Graph::Node &concat);
   Piece whole(const std::string &value) const;
 
   const Graph &graph_;
+  const GraphIndex index_;
   std::map<std::string, Home> homes_;
   std::map<std::string, std::vector<std::string>> tenants_;  // what lies in a value, one level down
+  std::map<std::string, size_t> tenant_counts_;              // on all levels
   std::map<std::string, std::vector<Use>> uses_;             // how calls see a value
   std::map<std::string, std::vector<bool>> placed_;          // by a concat's output
   std::set<std::string> in_place_;

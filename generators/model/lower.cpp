@@ -27,6 +27,14 @@ constexpr int64_t alignment = 64;
 class Weights {
  public:
   int64_t add(const Tensor &constant) {
+    const auto [seen, is_new] = seen_.try_emplace({constant.raw(), constant.bytes()}, constant, 0);
+    if (is_new) seen->second.second = place(constant);
+    return seen->second.second;
+  }
+  std::vector<uint8_t> take() { return std::move(bytes_); }
+
+ private:
+  int64_t place(const Tensor &constant) {
     const auto *from = static_cast<const uint8_t *>(constant.raw());
     const size_t bytes = constant.bytes();
     const std::string hash = content_hash({static_cast<const char *>(constant.raw()), bytes});
@@ -41,15 +49,15 @@ class Weights {
     known_.insert({hash, {offset, bytes}});
     return offset;
   }
-  std::vector<uint8_t> take() { return std::move(bytes_); }
 
- private:
   struct Place {
     int64_t offset;
     size_t bytes;
   };
   std::vector<uint8_t> bytes_;
   std::multimap<std::string, Place> known_;
+  // By where they are in memory, which each keeps: what many steps read is looked at once.
+  std::map<std::pair<const void *, size_t>, std::pair<Tensor, int64_t>> seen_;
 };
 
 int64_t bytes_of(const EmittedArgument &a) {

@@ -11,6 +11,9 @@ namespace {
 
 // Less is not worth a word to another thread, which takes a microsecond or two.
 constexpr double least_microseconds = 10;
+// Looks for lanes go over all steps that are left. In a model of a hundred thousand steps there may be as many looks:
+// when so many steps were looked at in all, the rest runs step by step.
+constexpr size_t most_looked_at = 4 << 20;
 
 using Steps = std::set<size_t>;
 
@@ -120,6 +123,8 @@ class Order {
   // Runs what can run side by side; false where nothing can.
   bool run_lanes() {
     if (checked_) return --checked_, false;
+    looked_at_ += left_.size();
+    if (looked_at_ > most_looked_at) return false;
     // What other lanes wait for is ready, perhaps, but comes later: an LSTM's other direction begins with a product.
     Steps early;
     for (size_t s : left_)
@@ -141,6 +146,7 @@ class Order {
   std::vector<Steps> waits_;
   Steps left_;          // to run
   size_t checked_ = 0;  // how many of the next steps run one by one
+  size_t looked_at_ = 0;
   std::vector<Stage> stages_;
 };
 

@@ -1,6 +1,7 @@
 // Saltern's own operations as ONNX operators.
 
 #include <functional>
+#include <set>
 
 #include "runtime/onnx/export.h"
 #include "runtime/operators/axis.h"
@@ -15,8 +16,9 @@ constexpr int64_t exported_opset = 21;
 class NetExport {
  public:
   explicit NetExport(const Graph &net) : net_(net) {
+    const std::set<std::string> inputs(net.inputs.begin(), net.inputs.end());
     for (const auto &[name, v] : net.values)
-      if (v.constant.defined() || std::find(net.inputs.begin(), net.inputs.end(), name) != net.inputs.end())
+      if (v.constant.defined() || inputs.count(name) > 0)
         to_.values[name] = {v.shape, v.type, v.constant.defined() ? v.constant.in_layout(Layout::row_major) : Tensor()};
     to_.inputs = net.inputs;
     to_.outputs = net.outputs;

@@ -1,4 +1,5 @@
 #include <filesystem>
+#include <set>
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl.h>
@@ -69,10 +70,10 @@ class Importer {
     Graph g;
     for (const auto &t : p.initializer()) add_constant(g, t.name(), tensor_of(t, folder_));
     for (const auto &t : p.sparse_initializer()) add_constant(g, t.values().name(), dense_tensor_of(t, folder_));
+    std::set<std::string> inputs;
     for (const auto &i : p.input()) {
       if (i.name().empty()) fail("an input has no name");
-      if (std::find(g.inputs.begin(), g.inputs.end(), i.name()) != g.inputs.end())
-        fail("the input '", i.name(), "' is listed twice");
+      if (!inputs.insert(i.name()).second) fail("the input '", i.name(), "' is listed twice");
       g.inputs.push_back(i.name());
       declare(g, i, depth_ == 1);
     }

@@ -48,7 +48,7 @@ bool is_movement(const Expression &e) { return e->kind == Kind::load; }
 
 class Recognition {
  public:
-  explicit Recognition(Graph &graph) : graph_(graph) {}
+  explicit Recognition(Graph &graph) : graph_(graph), index_(graph) {}
 
   void run() {
     for (size_t n = 0; n < graph_.nodes.size(); ++n) {
@@ -57,8 +57,10 @@ class Recognition {
       if (const Graph::Node *softmax = softmax_before(graph_.nodes[n]))
         if (std::optional<Attention> a = recognised(graph_.nodes[n], *softmax)) {
           for (Part &p : a->parts) read_from_sources(*a, p);
+          index_.forget(n);
           graph_.nodes[n] = node(*a, y);
-          take_transpose(graph_.nodes[n]);
+          index_.learn(n);
+          take_transpose(n);
         }
     }
     graph_.remove_unused();
@@ -68,8 +70,8 @@ class Recognition {
   // The softmax over rows that only this product reads.
   const Graph::Node *softmax_before(const Graph::Node &product) const {
     const std::string &weights = product.inputs.at(0);
-    const Graph::Node *n = graph_.producer(weights);
-    if (!n || n->operation != "softmax" || graph_.uses(weights) != 1) return nullptr;
+    const Graph::Node *n = index_.producer(weights);
+    if (!n || n->operation != "softmax" || index_.uses(weights) != 1) return nullptr;
     const auto rank = static_cast<int64_t>(graph_.value(weights).shape.size());
     const int64_t axis = n->attributes.integer("axis", -1);
     return axis == -1 || axis == rank - 1 ? n : nullptr;
@@ -110,11 +112,12 @@ class Recognition {
       changed = false;
       for (size_t i = 1; i < a.operands.size(); ++i) {
         const std::string value = a.operands[i];
-        const Graph::Node *maker = is_read(a, value) ? graph_.producer(value) : nullptr;
-        if (!maker || graph_.value(value).shape != score.shape || graph_.uses(value) != 1) continue;
+        const Graph::Node *maker = is_read(a, value) ? index_.producer(value) : nullptr;
+        if (!maker || graph_.value(value).shape != score.shape || index_.uses(value) != 1) continue;
         if (maker->operation == "matmul") return with_products(a, score, value) ? maker : nullptr;
         if (maker->operation != "formula" || !is_exact(graph_.value(value).type) ||
-            !fits_into(maker->attributes.expression("element"), maker->inputs.size(), score.element, a.operands.size()))
+            !fits_into(cost_of(maker->attributes.expression("element")), maker->inputs.size(), cost_of(score.element),
+                       a.operands.size()))
           continue;
         score.element = inlined(score.element, std::vector<std::string>(a.operands), *maker, a.operands);
         changed = true;
@@ -154,7 +157,7 @@ class Recognition {
       changed = false;
       for (size_t i = 1; i < a.operands.size(); ++i) {
         const double reads = reads_of(p.element, p.shape, static_cast<int>(i));
-        const Graph::Node *maker = reads > 0 ? graph_.producer(a.operands[i]) : nullptr;
+        const Graph::Node *maker = reads > 0 ? index_.producer(a.operands[i]) : nullptr;
         if (!maker) continue;
         if (maker->operation == "formula" && may_inline(a, p, *maker, reads)) {
           p.element = inlined(p.element, std::vector<std::string>(a.operands), *maker, a.operands);
@@ -169,13 +172,14 @@ class Recognition {
   bool may_inline(const Attention &a, const Part &p, const Graph::Node &maker, double reads) const {
     const Graph::Value &v = graph_.value(maker.outputs[0]);
     const Expression made = maker.attributes.expression("element");
+    const FormulaCost cost = cost_of(made);
     const auto others = std::count_if(a.operands.begin(), a.operands.end(),
                                       [&](const std::string &operand) { return is_read(a, operand); });
-    if (!is_exact(v.type) || !fits_into(made, maker.inputs.size(), p.element, static_cast<size_t>(others)))
+    if (!is_exact(v.type) || !fits_into(cost, maker.inputs.size(), cost_of(p.element), static_cast<size_t>(others)))
       return false;
     if (is_movement(made)) return true;  // whoever else reads it
-    return graph_.uses(maker.outputs[0]) == 1 && !follows_a_kernel(graph_, maker) &&
-           is_worth_repeating(made, reads, static_cast<double>(elements(v.shape)));
+    return index_.uses(maker.outputs[0]) == 1 && !follows_a_kernel(graph_, index_, maker) &&
+           is_worth_repeating(cost, reads, static_cast<double>(elements(v.shape)));
   }
 
   bool read_before_reshape(Attention &a, Part &p, int operand, const Graph::Node &reshape) const {
@@ -217,12 +221,12 @@ class Recognition {
   }
 
   // A transpose that is all that reads the result, and leaves columns innermost, is done when it is written.
-  void take_transpose(Graph::Node &attention) {
+  void take_transpose(size_t place) {
+    Graph::Node &attention = graph_.nodes[place];
     const std::string y = attention.outputs[0];
-    if (graph_.uses(y) != 1 || graph_.is_output(y)) return;
-    const auto reader = std::find_if(graph_.nodes.begin(), graph_.nodes.end(), [&](const Graph::Node &n) {
-      return std::find(n.inputs.begin(), n.inputs.end(), y) != n.inputs.end();
-    });
+    const std::ptrdiff_t after = index_.place_of_only_reader(y);
+    if (after < 0) return;
+    Graph::Node *reader = &graph_.nodes[static_cast<size_t>(after)];
     if (reader->operation != "formula" || reader->inputs.size() != 1) return;
     const Shape &from = graph_.value(y).shape, &to = graph_.value(reader->outputs[0]).shape;
     const Expression element = reader->attributes.expression("element");
@@ -236,14 +240,17 @@ class Recognition {
     for (size_t a = 0; a < to.size(); ++a)
       if (order[a] < 0 || to[a] != from[static_cast<size_t>(order[a])]) return;
     if (order.back() != static_cast<int64_t>(to.size()) - 1) return;
+    index_.forget(place);
+    index_.forget(static_cast<size_t>(after));
     attention.attributes.set("order", order);
     attention.outputs = reader->outputs;
-    reader->outputs.clear();
+    *reader = {};
     graph_.values.erase(y);
-    graph_.nodes.erase(reader);
+    index_.learn(place);
   }
 
   Graph &graph_;
+  GraphIndex index_;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "generators/model/passes/passes.h"
+#include "runtime/graph/graph_index.h"
 
 namespace saltern::generators {
 
@@ -35,18 +36,17 @@ Affine affine_of(const Graph &graph, const Graph::Node &node) {
   return a;
 }
 
-// The node whose weights can take the batch norm in: a contraction that nothing else reads.
-Graph::Node *host_of(Graph &graph, const Graph::Node &norm) {
+// The place of the node whose weights can take the batch norm in: a contraction that nothing else reads; without one,
+// -1.
+std::ptrdiff_t host_of(const Graph &graph, const GraphIndex &index, const Graph::Node &norm) {
   const std::string &x = norm.inputs[0];
-  if (graph.uses(x) != 1) return nullptr;
-  for (Graph::Node &n : graph.nodes) {
-    if (n.outputs.size() != 1 || n.outputs[0] != x) continue;
-    const bool contraction = n.operation == "conv2d" || n.operation == "depthwise2d" || n.operation == "dense";
-    const bool constant = std::all_of(n.inputs.begin() + 1, n.inputs.end(),
-                                      [&](const std::string &i) { return graph.value(i).constant.defined(); });
-    return contraction && constant && n.inputs.size() >= 2 ? &n : nullptr;
-  }
-  return nullptr;
+  const Graph::Node *n = index.uses(x) == 1 ? index.producer(x) : nullptr;
+  if (!n || n->outputs.size() != 1 || n->inputs.size() < 2) return -1;
+  const bool contraction = n->operation == "conv2d" || n->operation == "depthwise2d" || n->operation == "dense";
+  const bool constant = std::all_of(n->inputs.begin() + 1, n->inputs.end(),
+                                    [&](const std::string &i) { return graph.value(i).constant.defined(); });
+  const bool alike = contraction && graph.value(n->inputs[1]).shape[0] == graph.value(norm.inputs[1]).shape[0];
+  return alike && constant ? index.place_of_producer(x) : -1;
 }
 
 Tensor scaled_rows(const Tensor &weights, const std::vector<float> &factor) {
@@ -73,18 +73,21 @@ void fold(Graph &graph, Graph::Node &host, const Affine &a) {
 }  // namespace
 
 Graph with_folded_batch_norm(Graph graph) {
-  for (size_t i = 0; i < graph.nodes.size();) {
-    const Graph::Node norm = graph.nodes[i];
-    Graph::Node *host = is_constant_batch_norm(graph, norm) ? host_of(graph, norm) : nullptr;
-    if (!host || graph.value(host->inputs[1]).shape[0] != graph.value(norm.inputs[1]).shape[0]) {
-      ++i;
-      continue;
-    }
-    fold(graph, *host, affine_of(graph, norm));
-    const std::string x = norm.inputs[0];
-    host->outputs = {norm.outputs[0]};
-    graph.values.erase(x);
-    graph.nodes.erase(graph.nodes.begin() + static_cast<std::ptrdiff_t>(i));
+  GraphIndex index(graph);
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const std::ptrdiff_t found =
+        is_constant_batch_norm(graph, graph.nodes[i]) ? host_of(graph, index, graph.nodes[i]) : -1;
+    if (found < 0) continue;
+    const auto place = static_cast<size_t>(found);
+    Graph::Node &host = graph.nodes[place];
+    index.forget(i);
+    index.forget(place);
+    const Graph::Node norm = std::move(graph.nodes[i]);
+    graph.nodes[i] = {};
+    fold(graph, host, affine_of(graph, norm));
+    host.outputs = {norm.outputs[0]};
+    graph.values.erase(norm.inputs[0]);
+    index.learn(place);
   }
   graph.remove_unused();
   return graph;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "generators/model/passes/passes.h"
 #include "runtime/graph/executor.h"
@@ -9,7 +10,7 @@ namespace {
 
 constexpr int64_t most_growth = 1 << 20;  // bytes that folding one node may add to the weights
 
-bool can_fold(const Graph &graph, const Graph::Node &node) {
+bool can_fold(const Graph &graph, const std::set<std::string> &outputs, const Graph::Node &node) {
   const auto bytes = [&](const std::vector<std::string> &names) {
     int64_t sum = 0;
     for (const std::string &name : names)
@@ -20,16 +21,17 @@ bool can_fold(const Graph &graph, const Graph::Node &node) {
                      [&](const std::string &i) { return graph.value(i).constant.defined(); }) &&
          // An output is a node's: a driver copies nothing but what kernels made.
          std::none_of(node.outputs.begin(), node.outputs.end(),
-                      [&](const std::string &o) { return graph.is_output(o); }) &&
+                      [&](const std::string &o) { return outputs.count(o) > 0; }) &&
          bytes(node.outputs) <= bytes(node.inputs) + most_growth;
 }
 
 }  // namespace
 
 Graph with_folded_constants(Graph graph) {
+  const std::set<std::string> outputs(graph.outputs.begin(), graph.outputs.end());
   std::vector<Graph::Node> kept;
   for (Graph::Node &node : graph.nodes) {
-    if (!can_fold(graph, node)) {
+    if (!can_fold(graph, outputs, node)) {
       kept.push_back(std::move(node));
       continue;
     }

@@ -121,7 +121,8 @@ class Fusing {
     for (size_t maker : chain) {
       const Expression reading = fused.attributes.expression("element");
       const Graph::Node &made = graph_.nodes[maker];
-      if (!is_small_together(made.attributes.expression("element"), made.inputs.size(), reading, fused.inputs.size()))
+      if (!is_small_together(cost_of(made.attributes.expression("element")), made.inputs.size(), cost_of(reading),
+                             fused.inputs.size()))
         return;
       const std::vector<std::string> read = std::move(fused.inputs);
       fused.inputs.clear();

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "dsl/expression_walk.h"
+#include "generators/model/code_size.h"
 #include "generators/model/emit.h"
 
 namespace saltern::generators {
@@ -15,14 +16,8 @@ using Kind = Expression::Kind;
 
 namespace {
 
-constexpr int most_nodes = 400;  // of a fused formula: a kernel's code grows with it
 constexpr size_t most_operands = 16;
 constexpr double most_repeats = 4;  // computing a cheap element again costs less than a trip through memory
-
-struct Cost {
-  int nodes = 0;
-  bool reduces = false, dear = false;
-};
 
 // Whether a function takes many instructions.
 bool is_dear(const Expression::Node &n) {
@@ -34,8 +29,17 @@ bool is_dear(const Expression::Node &n) {
   return n.kind == Kind::call && !quick.count(n.function);
 }
 
-Cost cost_of(const Expression &e) {
-  Cost c;
+// Whether a load is of the element with the indices of the result's.
+bool reads_its_own_place(const Expression::Node &load) {
+  for (size_t d = 0; d < load.arguments.size(); ++d)
+    if (load.arguments[d]->kind != Kind::axis || load.arguments[d]->number != static_cast<int>(d)) return false;
+  return true;
+}
+
+}  // namespace
+
+FormulaCost cost_of(const Expression &e) {
+  FormulaCost c;
   formula::for_each_node(e, [&](const Expression::Node &n) {
     ++c.nodes;
     c.reduces |= n.kind == Kind::reduce;
@@ -43,8 +47,6 @@ Cost cost_of(const Expression &e) {
   });
   return c;
 }
-
-}  // namespace
 
 double reads_of(const Expression &element, const Shape &shape, int operand) {
   std::unordered_map<const Expression::Node *, double> of_bodies;  // of reductions, each time
@@ -64,25 +66,25 @@ double reads_of(const Expression &element, const Shape &shape, int operand) {
   return reads_in(element) * static_cast<double>(elements(shape));
 }
 
-bool is_small_together(const Expression &made, size_t operands, const Expression &reading, size_t other_operands) {
-  return cost_of(made).nodes + cost_of(reading).nodes <= most_nodes && operands + other_operands <= most_operands;
+bool is_small_together(const FormulaCost &made, size_t operands, const FormulaCost &reading, size_t other_operands) {
+  return made.nodes + reading.nodes <= most_code && operands + other_operands <= most_operands;
 }
 
-bool fits_into(const Expression &made, size_t operands, const Expression &reading, size_t other_operands) {
-  return !cost_of(made).reduces && is_small_together(made, operands, reading, other_operands);
+bool fits_into(const FormulaCost &made, size_t operands, const FormulaCost &reading, size_t other_operands) {
+  return !made.reduces && is_small_together(made, operands, reading, other_operands);
 }
 
-bool is_worth_repeating(const Expression &made, double reads, double elements) {
-  return reads <= (cost_of(made).dear ? 1 : most_repeats) * elements;
+bool is_worth_repeating(const FormulaCost &made, double reads, double elements) {
+  return reads <= (made.dear ? 1 : most_repeats) * elements;
 }
 
 bool is_exact(Type type) { return type == Type::f32 || type == Type::f64 || !is_real(type); }
 
-bool follows_a_kernel(const Graph &graph, const Graph::Node &node) {
+bool follows_a_kernel(const Graph &graph, const GraphIndex &index, const Graph::Node &node) {
   if (!is_elementwise(graph, node)) return false;
   return std::any_of(node.inputs.begin(), node.inputs.end(), [&](const std::string &i) {
-    const Graph::Node *maker = graph.producer(i);
-    return maker && maker->operation != "formula" && graph.uses(i) == 1 && takes_epilogue(graph, *maker) &&
+    const Graph::Node *maker = index.producer(i);
+    return maker && maker->operation != "formula" && index.uses(i) == 1 && takes_epilogue(graph, *maker) &&
            graph.value(i).shape == graph.value(node.outputs[0]).shape;
   });
 }
@@ -95,17 +97,18 @@ Expression inlined(const Expression &reading, const std::vector<std::string> &re
     return static_cast<int>(it - all.begin());
   };
   const Expression made = maker.attributes.expression("element");
-  const Expression all_in_one = formula::replaced(reading, [&](const Expression &leaf) -> Expression {
+  bool same_numbers = true;
+  for (size_t i = 0; i < maker.inputs.size(); ++i) same_numbers &= number(maker.inputs[i]) == static_cast<int>(i);
+  return formula::replaced(formula::with_equal_parts_once(reading), [&](const Expression &leaf) -> Expression {
     if (leaf->kind != Kind::load) return {};
     const std::string &operand = read[static_cast<size_t>(leaf->number)];
     if (operand != maker.outputs[0]) return formula::load(number(operand), leaf.type(), leaf->arguments);
+    if (same_numbers && reads_its_own_place(*leaf.get())) return made;
     return formula::replaced(made, [&](const Expression &inner) -> Expression {
       if (inner->kind == Kind::axis) return leaf->arguments.at(static_cast<size_t>(inner->number));
       return formula::load(number(maker.inputs[static_cast<size_t>(inner->number)]), inner.type(), inner->arguments);
     });
   });
-  // Two loads of one element have become two copies of all that makes it.
-  return formula::with_equal_parts_once(all_in_one);
 }
 
 }  // namespace saltern::generators

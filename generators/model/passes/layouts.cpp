@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -49,13 +48,17 @@ bool keeps_pixels(const Graph &graph, const Graph::Node &n) {
   return true;
 }
 
-// Which values are images: those that operations want so, and what is computed or joined with them, but for what is made
-// in rows.
+// Which values are images: those that operations want so, and all that has the same shape and is computed with them
+// element by element, or pixel by pixel, or joined with them; but for what is made in rows.
 class Images {
  public:
-  explicit Images(Graph &graph) : graph_(graph) {
-    for (const Graph::Node &n : graph_.nodes)
-      if (orders_of(n).made == rows) in_rows_.insert(n.outputs.begin(), n.outputs.end());
+  explicit Images(Graph &graph) : graph_(graph), done_(graph.nodes.size()) {
+    for (size_t n = 0; n < graph.nodes.size(); ++n) {
+      const Graph::Node &node = graph.nodes[n];
+      if (orders_of(node).made == rows) in_rows_.insert(node.outputs.begin(), node.outputs.end());
+      if (!spreads(node)) continue;
+      for (const std::string &name : alike(node)) touching_[name].push_back(n);
+    }
   }
 
   void choose() {
@@ -64,38 +67,44 @@ class Images {
       if (orders.read == image) make_images(n.inputs);
       if (orders.made == image) make_images(n.outputs);
     }
-    while (changed_) spread();
-  }
-
- private:
-  // To all that has the same shape and is computed with it element by element, or pixel by pixel, and to what is joined
-  // with it.
-  void spread() {
-    changed_ = false;
-    for (const Graph::Node &n : graph_.nodes) {
-      if (!is_elementwise(graph_, n) && n.operation != "concat" && !keeps_pixels(graph_, n)) continue;
-      const Shape &shape = graph_.value(n.outputs[0]).shape;
-      std::vector<std::string> same = n.outputs;
-      for (const std::string &i : n.inputs)
-        if (graph_.value(i).shape == shape || n.operation == "concat") same.push_back(i);
-      const bool any = std::any_of(same.begin(), same.end(),
-                                   [&](const std::string &name) { return is_channels_last(graph_.value(name)); });
-      if (any) make_images(same);
+    while (!changed_.empty()) {
+      const auto nodes = touching_.find(changed_.back());
+      changed_.pop_back();
+      if (nodes == touching_.end()) continue;
+      for (size_t n : nodes->second) {
+        if (done_[n]) continue;
+        done_[n] = true;
+        make_images(alike(graph_.nodes[n]));
+      }
     }
   }
 
+ private:
+  bool spreads(const Graph::Node &n) const {
+    return is_elementwise(graph_, n) || n.operation == "concat" || keeps_pixels(graph_, n);
+  }
+  // The values of a node that lie in memory alike.
+  std::vector<std::string> alike(const Graph::Node &n) const {
+    const Shape &shape = graph_.value(n.outputs[0]).shape;
+    std::vector<std::string> same = n.outputs;
+    for (const std::string &i : n.inputs)
+      if (graph_.value(i).shape == shape || n.operation == "concat") same.push_back(i);
+    return same;
+  }
   void make_images(const std::vector<std::string> &names) {
     for (const std::string &name : names) {
       Graph::Value &v = graph_.values.at(name);
       if (v.shape.size() != 4 || v.layout == image || in_rows_.count(name)) continue;
       v.layout = image;
-      changed_ = true;
+      changed_.push_back(name);
     }
   }
 
   Graph &graph_;
+  std::vector<bool> done_;  // the nodes whose values are
   std::set<std::string> in_rows_;
-  bool changed_ = false;
+  std::map<std::string, std::vector<size_t>> touching_;  // the nodes that spread a value's layout, by their places
+  std::vector<std::string> changed_;                     // values whose nodes are to be looked at
 };
 
 // Where an operation wants another order of memory than a value has, it reads a copy, of which there is one for all.

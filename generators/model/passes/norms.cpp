@@ -29,7 +29,12 @@ class Recognition {
     for (size_t n = 0; n < graph.nodes.size(); ++n)
       for (const std::string &o : graph.nodes[n].outputs) makers_[o] = n;
     for (const Graph::Node &n : graph.nodes)
-      for (const std::string &i : n.inputs) readers_[i].push_back(&n);
+      for (const std::string &i : n.inputs) {
+        Readers &all = readers_[i];
+        if (all.last != &n) ++all.count;
+        all.last = &n;
+      }
+    outputs_.insert(graph.outputs.begin(), graph.outputs.end());
   }
 
   void run() {
@@ -40,6 +45,10 @@ class Recognition {
 
  private:
   using Operands = std::pair<std::string, std::string>;
+  struct Readers {
+    const Graph::Node *last = nullptr;
+    size_t count = 0;  // of nodes, however often each reads it
+  };
 
   const Graph::Node *maker(const std::string &value) const {
     const auto it = makers_.find(value);
@@ -123,9 +132,7 @@ class Recognition {
 
   bool has_readers(const std::string &value, size_t count) const {
     const auto it = readers_.find(value);
-    return it != readers_.end() &&
-           std::set<const Graph::Node *>(it->second.begin(), it->second.end()).size() == count &&
-           !graph_.is_output(value);
+    return it != readers_.end() && it->second.count == count && outputs_.count(value) == 0;
   }
 
   // x, where value is x squared.
@@ -171,7 +178,7 @@ class Recognition {
   // A constant for each element of a row that `value`'s only reader combines it with; `value` becomes that reader's.
   Tensor parameter(std::string &value, Function f, const Shape &row) const {
     if (!has_readers(value, 1)) return {};
-    const std::string after = readers_.at(value)[0]->outputs[0];
+    const std::string after = readers_.at(value).last->outputs[0];
     const auto combined = call_of(after, f);
     if (!combined || (combined->first != value) == (combined->second != value)) return {};
     const Tensor &t = graph_.value(combined->first == value ? combined->second : combined->first).constant;
@@ -205,7 +212,8 @@ class Recognition {
 
   Graph &graph_;
   std::map<std::string, size_t> makers_;
-  std::map<std::string, std::vector<const Graph::Node *>> readers_;
+  std::map<std::string, Readers> readers_;
+  std::set<std::string> outputs_;
 };
 
 }  // namespace

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "runtime/onnx/optimize.h"
 #include "runtime/onnx/passes/sweep.h"
 #include "runtime/onnx/walk.h"
@@ -11,6 +13,31 @@ bool is_same_computation(const Graph::Node &a, const Graph::Node &b) {
          a.references == b.references && a.outputs.size() == b.outputs.size();
 }
 
+// Of attributes that tell nodes with the same inputs apart; all others count as equal here.
+struct QuickHash {
+  size_t operator()(int64_t i) const { return std::hash<int64_t>()(i); }
+  size_t operator()(double d) const { return std::isnan(d) ? 0 : std::hash<double>()(d); }
+  size_t operator()(const std::string &s) const { return std::hash<std::string>()(s); }
+  template <typename T>
+  size_t operator()(const std::vector<T> &all) const {
+    size_t hash = all.size();
+    for (const T &one : all) hash = hash * 31 + (*this)(one);
+    return hash;
+  }
+  template <typename T>
+  size_t operator()(const T &) const {
+    return 0;
+  }
+};
+
+// Equal for equal computations, and for few others: thousands of nodes may read one value.
+std::string quick_key(const Graph::Node &n) {
+  std::string key = n.operation;
+  for (const std::string &i : n.inputs) key += "\n" + i;
+  for (const auto &[name, a] : n.attributes) key += "\n" + name + std::to_string(std::visit(QuickHash(), a));
+  return key;
+}
+
 // A function of the model may hold anything.
 bool may_be_random(const Model &m, const Graph::Node &n) {
   return is_random(n) || n.operation == "Dropout" || has_graph(n) || m.function(n.domain, n.operation);
@@ -20,11 +47,11 @@ bool may_be_random(const Model &m, const Graph::Node &n) {
 
 Model with_common_nodes_once(Model m) {
   Sweep sweep(m.graph);
-  std::multimap<std::string, std::string> made;  // an output of each kept node, by its operation and first input
+  std::multimap<std::string, std::string> made;  // an output of each kept node, by its quick key
   sweep.run([&](Graph::Node n) {
     const bool outside =
         std::any_of(n.outputs.begin(), n.outputs.end(), [&](const auto &o) { return sweep.is_fixed(o); });
-    const std::string key = n.operation + (n.inputs.empty() ? "" : " " + n.inputs[0]);
+    const std::string key = quick_key(n);
     const Graph::Node *twin = nullptr;
     if (!outside && !may_be_random(m, n)) {
       const auto [first, last] = made.equal_range(key);

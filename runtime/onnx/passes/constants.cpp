@@ -10,7 +10,7 @@ namespace {
 constexpr int64_t largest_growth = 1 << 20;  // bytes that folding one node may add
 
 // The outputs of a node whose inputs are all constants; empty where it cannot be computed here.
-std::vector<Tensor> folded(const Model &m, const Graph &g, const Graph::Node &n) {
+std::vector<Tensor> folded(const Model &m, const Sweep &sweep, const Graph::Node &n) {
   if (is_random(n) || n.operation == "Dropout" || has_graph(n) || !n.references.empty() ||
       m.function(n.domain, n.operation))
     return {};
@@ -19,7 +19,7 @@ std::vector<Tensor> folded(const Model &m, const Graph &g, const Graph::Node &n)
   std::vector<HostValue> inputs;
   int64_t before = 0;
   for (const std::string &i : n.inputs) {
-    const Tensor *t = i.empty() ? nullptr : constant_of(g, i);
+    const Tensor *t = i.empty() ? nullptr : sweep.constant_of(i);
     if (!i.empty() && !t) return {};
     inputs.push_back(t ? HostValue(*t) : HostValue());
     if (t) before += static_cast<int64_t>(t->bytes());
@@ -54,12 +54,13 @@ std::vector<Tensor> inferred(const Inferred &known, const Graph::Node &n) {
 Model with_folded_constants(Model m) {
   const Inferred known = infer_shapes(m);
   const Graph &g = m.graph;
+  const std::set<std::string> outputs(g.outputs.begin(), g.outputs.end());
   Sweep sweep(m.graph);
   sweep.run([&](Graph::Node n) {
     std::vector<Tensor> results = inferred(known, n);
-    if (results.empty()) results = folded(m, g, n);
+    if (results.empty()) results = folded(m, sweep, n);
     // An output is a node's, not a constant.
-    const auto is_output = [&](const std::string &o) { return g.is_output(o); };
+    const auto is_output = [&](const std::string &o) { return outputs.count(o) > 0; };
     if (results.empty() || std::any_of(n.outputs.begin(), n.outputs.end(), is_output)) return sweep.keep(std::move(n));
     for (size_t o = 0; o < n.outputs.size(); ++o)
       if (!n.outputs[o].empty()) m.graph.add_constant(n.outputs[o], results[o].in_layout(Layout::row_major));

@@ -13,13 +13,13 @@ constexpr int64_t most_compared = 1 << 16;  // elements of a constant that may b
 
 struct Question {
   const Model &model;
-  const Graph &graph;
+  const Sweep &sweep;
   const Inferred &known;
   const Graph::Node &node;
 
   const InferredValue *value(const std::string &name) const { return known.find(name); }
   const Tensor *constant(size_t input) const {
-    return input < node.inputs.size() ? constant_of(graph, node.inputs[input]) : nullptr;
+    return input < node.inputs.size() ? sweep.constant_of(node.inputs[input]) : nullptr;
   }
   // Whether a constant input has no other element, of that sign, and lets the other input of two keep its shape.
   bool is_all(size_t input, double element) const {
@@ -118,7 +118,7 @@ Model without_identities(Model m) {
   const Inferred known = infer_shapes(m);
   Sweep sweep(m.graph);
   sweep.run([&](Graph::Node n) {
-    const std::string from = passed_on({m, m.graph, known, n});
+    const std::string from = passed_on({m, sweep, known, n});
     if (from.empty() || sweep.is_fixed(n.outputs[0])) return sweep.keep(std::move(n));
     sweep.rename(n.outputs[0], from);
   });

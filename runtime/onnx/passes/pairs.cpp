@@ -27,7 +27,7 @@ bool is_lossless(Type from, Type to) {
 
 class Merging {
  public:
-  explicit Merging(Model &m) : graph_(m.graph), opset_(m.opset()), known_(infer_shapes(m)), sweep_(m.graph) {}
+  explicit Merging(Model &m) : opset_(m.opset()), known_(infer_shapes(m)), sweep_(m.graph) {}
 
   void run() {
     sweep_.run([this](Graph::Node n) { visit(std::move(n)); });
@@ -63,7 +63,7 @@ class Merging {
   void of_reshape(Graph::Node &n, const Graph::Node &before) {
     const InferredValue *between = known_.find(n.inputs[0]);
     if (!between || !between->sure) return;
-    const Tensor *to = n.inputs.size() > 1 ? constant_of(graph_, n.inputs[1]) : nullptr;
+    const Tensor *to = n.inputs.size() > 1 ? sweep_.constant_of(n.inputs[1]) : nullptr;
     if (!to) return;
     const std::vector<int64_t> shape = to->integers();
     if (std::count(shape.begin(), shape.end(), 0) == 0) n.inputs[0] = before.inputs[0];
@@ -85,7 +85,6 @@ class Merging {
     if (from && between && !is_written && is_lossless(from->type, between->type)) n.inputs[0] = before.inputs[0];
   }
 
-  const Graph &graph_;
   int64_t opset_;
   Inferred known_;
   Sweep sweep_;

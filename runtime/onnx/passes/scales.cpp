@@ -46,7 +46,7 @@ std::optional<Channels> per_channel(const Tensor *t, int rank, int64_t channels)
 
 class Folding {
  public:
-  explicit Folding(Model &m) : graph_(m.graph), known_(infer_shapes(m)), opset_(m.opset()), sweep_(m.graph) {}
+  explicit Folding(Model &m) : known_(infer_shapes(m)), opset_(m.opset()), sweep_(m.graph) {}
 
   void run() {
     sweep_.run([this](Graph::Node n) { visit(std::move(n)); });
@@ -64,7 +64,7 @@ class Folding {
   }
 
   const Tensor *constant(const Graph::Node &n, size_t i) const {
-    return i < n.inputs.size() && !n.inputs[i].empty() ? constant_of(graph_, n.inputs[i]) : nullptr;
+    return i < n.inputs.size() && !n.inputs[i].empty() ? sweep_.constant_of(n.inputs[i]) : nullptr;
   }
 
   std::optional<Product> product(const std::string &name) {
@@ -176,7 +176,6 @@ class Folding {
     return true;
   }
 
-  const Graph &graph_;
   Inferred known_;
   int64_t opset_;
   Sweep sweep_;

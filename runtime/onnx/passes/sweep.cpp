@@ -24,13 +24,6 @@ std::set<std::string> fixed_names(const Graph &g) {
   return names;
 }
 
-const Tensor *constant_of(const Graph &g, const std::string &name) {
-  const auto it = g.values.find(name);
-  if (it == g.values.end() || !it->second.constant.defined()) return nullptr;
-  // A constant that is an input too is a default, which a caller may override.
-  return std::find(g.inputs.begin(), g.inputs.end(), name) == g.inputs.end() ? &it->second.constant : nullptr;
-}
-
 bool is_onnx_operator(const Graph::Node &n, const char *operation) {
   return n.operation == operation && n.domain.empty() && n.references.empty();
 }
@@ -58,6 +51,13 @@ Graph::Node *Sweep::maker(const std::string &name) {
   return it == makers_.end() ? nullptr : &kept_[it->second];
 }
 
+const Tensor *Sweep::constant_of(const std::string &name) const {
+  const auto it = graph_.values.find(name);
+  if (it == graph_.values.end() || !it->second.constant.defined()) return nullptr;
+  // A constant that is an input too is a default, which a caller may override.
+  return inputs_.count(name) == 0 ? &it->second.constant : nullptr;
+}
+
 bool Sweep::has_one_reader(const std::string &name) const {
   const auto it = readers_.find(name);
   return it != readers_.end() && it->second == 1 && !is_fixed(name);
@@ -65,9 +65,7 @@ bool Sweep::has_one_reader(const std::string &name) const {
 
 std::string Sweep::fresh(const std::string &like) {
   std::string name = like;
-  while (graph_.values.count(name) || fixed_.count(name) || taken_.count(name) ||
-         std::find(graph_.inputs.begin(), graph_.inputs.end(), name) != graph_.inputs.end())
-    name += "_";
+  while (graph_.values.count(name) || fixed_.count(name) || taken_.count(name) || inputs_.count(name)) name += "_";
   taken_.insert(name);
   return name;
 }

@@ -8,8 +8,6 @@
 
 namespace saltern {
 
-// A constant that nobody can override; null where there is none.
-const Tensor *constant_of(const Graph &graph, const std::string &name);
 // Names that must stay as they are: the graph's outputs, and what graphs inside of attributes read.
 std::set<std::string> fixed_names(const Graph &graph);
 // Whether it is an operator of ONNX itself, with all of its attributes known.
@@ -17,7 +15,8 @@ bool is_onnx_operator(const Graph::Node &node, const char *operation);
 
 class Sweep {
  public:
-  explicit Sweep(Graph &graph) : graph_(graph), fixed_(fixed_names(graph)) {
+  explicit Sweep(Graph &graph)
+      : graph_(graph), fixed_(fixed_names(graph)), inputs_(graph.inputs.begin(), graph.inputs.end()) {
     for (const Graph::Node &n : graph.nodes)
       for (const std::string &i : n.inputs) ++readers_[i];
   }
@@ -33,6 +32,8 @@ class Sweep {
   // The kept node that makes a value; null for inputs and constants. Valid until the next keep().
   Graph::Node *maker(const std::string &name);
   bool is_fixed(const std::string &name) const { return fixed_.count(name) > 0; }
+  // A constant that nobody can override; null where there is none.
+  const Tensor *constant_of(const std::string &name) const;
   // Whether nothing else needs the value than one input of one node of the graph as it was.
   bool has_one_reader(const std::string &name) const;
   // A new constant, by a name like that of `like`.
@@ -42,7 +43,7 @@ class Sweep {
 
  private:
   Graph &graph_;
-  std::set<std::string> fixed_, taken_;
+  std::set<std::string> fixed_, inputs_, taken_;
   std::map<std::string, std::string> renamed_;
   std::map<std::string, size_t> makers_;
   std::map<std::string, int> readers_;

@@ -28,7 +28,7 @@ struct Pushed {
 
 class Pushing {
  public:
-  Pushing(Model &m, bool shared) : graph_(m.graph), opset_(m.opset()), shared_(shared), sweep_(m.graph) {}
+  Pushing(Model &m, bool shared) : opset_(m.opset()), shared_(shared), sweep_(m.graph) {}
 
   void run() {
     sweep_.run([this](Graph::Node n) { visit(std::move(n)); });
@@ -103,7 +103,7 @@ class Pushing {
         name = t->inputs[0];
         continue;
       }
-      const Tensor *c = constant_of(graph_, name);
+      const Tensor *c = sweep_.constant_of(name);
       if (!c || c->shape().size() > p.order.size() || c->type() == Type::text) return false;
       constants.emplace_back(i, *c);
     }
@@ -192,7 +192,7 @@ class Pushing {
       for (const int64_t a : n.attributes.integers("axes")) axes.push_back(before(a, p.order));
       n.attributes.set("axes", axes);
     } else {
-      const Tensor *given = n.inputs.size() > 1 ? constant_of(graph_, n.inputs[1]) : nullptr;
+      const Tensor *given = n.inputs.size() > 1 ? sweep_.constant_of(n.inputs[1]) : nullptr;
       if (!given || given->size() == 0) return false;
       for (const int64_t a : given->integers()) axes.push_back(before(a, p.order));
       n.inputs[1] =
@@ -210,7 +210,7 @@ class Pushing {
   bool pad(Pushed &p) {
     Graph::Node &n = p.node;
     const size_t rank = p.order.size();
-    const Tensor *given = n.inputs.size() > 1 ? constant_of(graph_, n.inputs[1]) : nullptr;
+    const Tensor *given = n.inputs.size() > 1 ? sweep_.constant_of(n.inputs[1]) : nullptr;
     if (!given || given->size() != static_cast<int64_t>(2 * rank) || (n.inputs.size() > 3 && !n.inputs[3].empty()))
       return false;
     const std::vector<int64_t> pads = given->integers();
@@ -225,7 +225,6 @@ class Pushing {
     return true;
   }
 
-  const Graph &graph_;
   int64_t opset_;
   bool shared_;                 // Transposes that more than one node reads are pushed too
   std::set<std::string> made_;  // by Transposes that stand where they were pushed to
