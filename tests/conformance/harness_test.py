@@ -147,5 +147,14 @@ class CornerCases(WithPrograms):
         self.assertEqual(self.call("corner_cases.py", self.program("none"), "corners")[0], 2)
 
 
+class References(unittest.TestCase):
+    def test_products_of_signed_weights_do_not_saturate(self):
+        x, w = numpy.full((1, 4), 255, numpy.uint8), numpy.full((4, 1), 127, numpy.int8)
+        zeros = [("x zero", numpy.uint8(0)), ("w zero", numpy.int8(0))]
+        product = Case([node("MatMulInteger", ["x", "w", "x zero", "w zero"], ["y"])], [("x", x), ("w", w)],
+                       [(name, numpy.asarray(zero)) for name, zero in zeros], ["y"])
+        self.assertEqual(product.expected[0].item(), 4 * 255 * 127)
+
+
 if __name__ == "__main__":
     unittest.main()
