@@ -63,7 +63,6 @@ Halide::Expr read_broadcast(const dsl::Tensor &operand, const Graph::Value &v, c
 bool is_elementwise(const Graph &graph, const Graph::Node &node) {
   if (node.outputs.size() != 1 || elements(graph.value(node.outputs[0]).shape) == 0) return false;
   if (node.operation == "formula") return !node.inputs.empty() && is_pointwise(graph, node);
-  if (graph.value(node.outputs[0]).shape.empty()) return false;
   if (node.inputs.size() == 1) return in_table(algorithms::unary_functions(), node.operation);
   return node.inputs.size() == 2 && in_table(algorithms::binary_functions(), node.operation);
 }

@@ -2,7 +2,9 @@
 #include <numeric>
 
 #include "generators/model/passes/passes.h"
+#include "runtime/operators/building_blocks.h"
 #include "runtime/operators/convolution.h"
+#include "runtime/operators/operators.h"
 
 namespace saltern::generators {
 
@@ -15,7 +17,9 @@ class Rewriter {
 
   void rewrite(const Graph::Node &n) {
     begin_ = graph_.nodes.size();
-    if (n.operation == "matmul")
+    if (n.outputs.size() == 1 && elements(graph_.value(n.outputs[0]).shape) == 0)
+      nothing(n);
+    else if (n.operation == "matmul")
       matmul(n);
     else if (n.operation == "softmax" || n.operation == "log_softmax")
       softmax(n);
@@ -27,6 +31,14 @@ class Rewriter {
       slice(n);
     else if (n.operation == "transpose")
       transpose(n);
+    else if (n.operation == "sum")
+      sum(n);
+    else if (n.operation == "expand" || n.operation == "dropout" || n.operation == "identity")
+      repeated(n);
+    else if (n.operation == "batch_norm")
+      batch_norm(n);
+    else if (n.operation == "cross_entropy")
+      cross_entropy(n);
     else
       graph_.nodes.push_back(n);
   }
@@ -140,6 +152,67 @@ class Rewriter {
       for (size_t d = 0; d < order.size(); ++d) from.at(static_cast<size_t>(order[d])) = at[d];
       return r[0](from);
     }));
+  }
+
+  void sum(const Graph::Node &n) {
+    const Operand x = operand(n.inputs.at(0));
+    Lowering to(n, 0, {x}, graph_);
+    std::vector<size_t> axes;
+    std::vector<int64_t> extents;
+    for (int64_t d : n.attributes.integers("axes")) {
+      axes.push_back(static_cast<size_t>(to.axis(d, x.rank())));
+      extents.push_back(x.shape[axes.back()]);
+    }
+    give(n, to.formula(x.type, graph_.value(n.outputs[0]).shape, {x}, [&](const Reads &r, const Axes &at) {
+      const Expression total =
+          axes.empty() ? r[0].here()
+                       : formula::reduce(formula::Function::sum, extents, [&](const std::vector<Expression> &steps) {
+                           Axes from = at;
+                           for (size_t i = 0; i < axes.size(); ++i) from[axes[i]] = steps[i];
+                           return r[0](from);
+                         });
+      return total * n.attributes.real("scale", 1);
+    }));
+  }
+
+  // Also what does nothing, between an input and an output.
+  void repeated(const Graph::Node &n) {
+    const Operand x = operand(n.inputs.at(0));
+    Lowering to(n, 0, {x}, graph_);
+    give(n, to.formula(x.type, graph_.value(n.outputs[0]).shape, {x},
+                       [](const Reads &r, const Axes &) { return r[0].here(); }));
+  }
+
+  // Without elements there is nothing to compute.
+  void nothing(const Graph::Node &n) {
+    const Graph::Value y = graph_.value(n.outputs[0]);
+    Lowering to(n, 0, {}, graph_);
+    give(n, filled(to, y.type, y.shape, 0));
+  }
+
+  // One of ONNX's operators in its place, which is a formula.
+  void as_operator(const Graph::Node &n, const std::string &name, const std::vector<std::string> &inputs,
+                   const Attributes &attributes) {
+    constexpr int64_t opset = 21;
+    const Graph::Node node = {name, attributes, inputs, {n.outputs[0]}};
+    std::vector<Operand> operands;
+    for (const std::string &i : inputs) operands.push_back(operand(i));
+    Lowering to(node, opset, operands, graph_);
+    find_operator("", name)->lower(to);
+    give(n, to.given().at(0));
+  }
+
+  // Whose statistics and parameters are computed: constant ones are arithmetic already.
+  void batch_norm(const Graph::Node &n) {
+    as_operator(n, "BatchNormalization",
+                {n.inputs.at(0), n.inputs.at(3), n.inputs.at(4), n.inputs.at(1), n.inputs.at(2)},
+                {{"epsilon", n.attributes.real("epsilon")}});
+  }
+
+  void cross_entropy(const Graph::Node &n) {
+    Attributes a = {{"reduction", std::string("none")}};
+    if (n.attributes.has("ignore")) a.set("ignore_index", n.attributes.integer("ignore"));
+    as_operator(n, "SoftmaxCrossEntropyLoss", n.inputs, a);
   }
 
   void transposed_convolution(const Graph::Node &n) {

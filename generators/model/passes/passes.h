@@ -31,8 +31,8 @@ namespace saltern::generators {
 [[nodiscard]] Graph with_channel_shuffles(Graph graph);
 
 // Operations that have no kernel of their own as others that have: matrix products with constants as dense layers,
-// batches that broadcast as copies, softmax along a dimension that is not the last, means of whole images, slices and
-// transposes as formulas.
+// batches that broadcast as copies, softmax along a dimension that is not the last, means of whole images, slices,
+// transposes, sums and repetitions as formulas.
 [[nodiscard]] Graph with_compilable_operations(Graph graph);
 
 // Elementwise operations that read the rows of a product through a reshape are computed on the rows, and their result is

@@ -1,0 +1,192 @@
+// What a tape records can be used: every operation of the table runs from a saved graph, compiles and is written as
+// ONNX, all with the same results. Whoever adds an operation adds its row here, or says why a saved net cannot have it.
+
+#include <gtest/gtest.h>
+
+#include "runtime/graph/trace.h"
+#include "runtime/onnx/export.h"
+#include "runtime/onnx/lower_model.h"
+#include "runtime/operations.h"
+#include "tests/compiled_graph.h"
+
+namespace saltern {
+namespace {
+
+using Variables = std::vector<Variable>;
+
+struct Case {
+  std::vector<Shape> inputs;
+  std::function<Variable(const Variables &)> apply;
+};
+
+// ---- Shapes that no vector divides.
+
+Case one(const Unary &f, bool of_positive = false) {
+  return {{{3, 5, 7}}, [&f, of_positive](const Variables &in) { return f(of_positive ? exp(in[0]) : in[0]); }};
+}
+
+Case two(const Binary &f, bool of_positive = false) {
+  return {{{3, 5, 7}, {5, 1}},
+          [&f, of_positive](const Variables &in) { return f(of_positive ? exp(in[0]) : in[0], in[1]); }};
+}
+
+Case image(const std::function<Variable(const Variable &)> &f) {
+  return {{{2, 3, 7, 9}}, [f](const Variables &in) { return f(in[0]); }};
+}
+
+Case rows(const std::function<Variable(const Variables &)> &f) { return {{{6, 10}, {10}, {10}}, f}; }
+
+Variable labels() { return Variable(Tensor::of<int64_t>({6}, {3, 9, 0, 2, -5, 7})); }
+
+const std::map<std::string, Case> &cases() {
+  static const Attributes epsilon = {{"epsilon", 1e-3}};
+  static const std::map<std::string, Case> table = {
+      {"absolute", one(absolute)},
+      {"add", two(add)},
+      {"average_pool2d", image([](Argument x) {
+         return average_pool2d(x, 3, {2, 1});
+       })},
+      {"batch_norm",
+       {{{6, 10}, {10}, {10}, {10}, {10}},
+        [](const Variables &in) {
+          return apply_one(operations::batch_norm, {in[0], in[1], exp(in[2]), in[3], in[4]}, epsilon);
+        }}},
+      {"concat",
+       {{{3, 5, 7}, {3, 2, 7}},
+        [](const Variables &in) {
+          return concat({in[0], in[1]}, 1);
+        }}},
+      {"conv2d", {{{2, 3, 7, 9}, {4, 3, 3, 3}}, [](const Variables &in) { return conv2d(in[0], in[1]); }}},
+      {"cosine", one(cosine)},
+      {"cross_entropy", rows([](const Variables &in) {
+         return apply_one(operations::cross_entropy, {in[0], labels()}, {{"ignore", int64_t{-5}}});
+       })},
+      {"dense", {{{6, 10}, {4, 10}, {4}}, [](const Variables &in) { return linear(in[0], in[1], in[2]); }}},
+      {"divide", {{{3, 5, 7}, {5, 1}}, [](const Variables &in) { return divide(in[0], exp(in[1])); }}},
+      {"dropout", rows([](const Variables &in) {
+         return apply_one(operations::dropout, {in[0]},
+                          {{"seed", int64_t{3}}, {"offset", int64_t{0}}, {"probability", 0.5}});
+       })},
+      {"erf", one(functions::erf)},
+      {"exp", one(functions::exp)},
+      {"expand",
+       {{{5, 1}},
+        [](const Variables &in) {
+          return expand(in[0], {3, 5, 7});
+        }}},
+      {"gelu", one(gelu)},
+      {"layer_norm", rows([](const Variables &in) {
+         return apply_one(operations::layer_norm, in, epsilon.with("axis", int64_t{1}));
+       })},
+      {"leaky_relu", one(leaky_relu)},
+      {"log", one(functions::log, true)},
+      {"log_softmax", image([](Argument x) { return log_softmax(x, 1); })},
+      {"matmul", {{{2, 5, 6}, {6, 7}}, [](const Variables &in) { return matmul(in[0], in[1]); }}},
+      {"max_pool2d", image([](Argument x) {
+         return max_pool2d(x, 3, {2, 1});
+       })},
+      {"maximum", two(maximum)},
+      {"minimum", two(minimum)},
+      {"multiply", two(multiply)},
+      {"negate", one(negate)},
+      {"power", two(power, true)},
+      {"reciprocal", one(reciprocal, true)},
+      {"relu", one(relu)},
+      {"reshape", image([](Argument x) {
+         return reshape(x, {6, -1});
+       })},
+      {"rms_norm", rows([](const Variables &in) {
+         return apply_one(operations::rms_norm, {in[0], in[1]}, epsilon.with("axis", int64_t{1}));
+       })},
+      {"sigmoid", one(sigmoid)},
+      {"silu", one(silu)},
+      {"sine", one(sine)},
+      {"slice", image([](Argument x) { return slice(x, 2, 1, 4); })},
+      {"softmax", image([](Argument x) { return softmax(x, 2); })},
+      {"sqrt", one(functions::sqrt, true)},
+      {"square", one(square)},
+      {"subtract", two(subtract)},
+      {"sum", image([](Argument x) {
+         return mean(x, {1, 3});
+       })},
+      {"tanh", one(functions::tanh)},
+      {"transpose", image([](Argument x) {
+         return transpose(x, {3, 1, 0, 2});
+       })},
+  };
+  return table;
+}
+
+// Why a saved net has no such operation; null where it can have it.
+const char *left_out(const std::string &name) {
+  if (name == "attention") return "the model compiler makes it";
+  // conv2d_gradient_x is a transposed convolution, too.
+  if (name == "conv2d_gradient_x") return "tests/generators/model_test.cpp has it";
+  if (name.find("_gradient") != std::string::npos) return "gradients are of training";
+  if (name == "max_pool2d_pick") return "the gradient of a gradient is of training";
+  if (name == "batch_norm_training") return "a net is traced in evaluation mode";
+  return nullptr;
+}
+
+// ---- Nets of several.
+
+const std::map<std::string, Case> &nets() {
+  static const std::map<std::string, Case> table = {
+      {"global_average",
+       {{{2, 3, 7, 9}, {4, 3, 3, 3}, {5, 4}},
+        [](const Variables &in) {
+          const Variable pooled = mean(relu(conv2d(in[0], in[1])), {2, 3});
+          return linear(reshape(pooled, {2, 4}), in[2]);
+        }}},
+      {"scalars", {{{6, 10}}, [](const Variables &in) { return tanh(0.5 * sum(in[0])) + mean(in[0]); }}},
+      {"centred",
+       {{{6, 10}},
+        [](const Variables &in) {
+          return in[0] - expand(mean(in[0], {1}), {6, 10});
+        }}},
+      {"loss", rows([](const Variables &in) {
+         return cross_entropy(in[0], Variable(Tensor::of<int32_t>({6}, {3, 9, 0, 2, 5, 7})));
+       })},
+  };
+  return table;
+}
+
+Graph graph_of(const std::map<std::string, Case> &table) {
+  const Recording recording;
+  NamedVariables inputs, outputs;
+  for (const auto &[name, c] : table) {
+    Variables in;
+    for (const Shape &shape : c.inputs) {
+      in.emplace_back(Tensor::full(shape, 0.5));
+      inputs.emplace_back(name + ".x" + std::to_string(in.size()), in.back());
+    }
+    outputs.emplace_back(name + ".y", c.apply(in));
+  }
+  return trace(inputs, outputs, {});
+}
+
+void expect_usable(const std::map<std::string, Case> &table) {
+  const Graph graph = graph_of(table);
+  expect_right_when_compiled(graph);
+  const auto inputs = random_inputs(graph);
+  expect_close(run(lower_model(onnx_of(graph)), inputs), run(graph, inputs));
+}
+
+TEST(Operations, EveryOneHasACaseOrAReasonWhyNot) {
+  for (const Operation *o : all_operations())
+    EXPECT_TRUE((left_out(o->name) != nullptr) != (cases().count(o->name) > 0)) << o->name;
+  for (const auto &[name, c] : cases()) EXPECT_NE(find_operation(name), nullptr) << name;
+}
+
+TEST(Operations, EachRunsCompilesAndIsOnnxWithTheSameResults) { expect_usable(cases()); }
+
+TEST(Operations, NetsOfSumsMeansAndRepetitionsDoToo) { expect_usable(nets()); }
+
+TEST(Operations, DropoutOfASavedNetDoesNothing) {
+  const Graph graph = graph_of({{"dropout", cases().at("dropout")}});
+  const auto inputs = random_inputs(graph);
+  EXPECT_EQ(run(graph, inputs).at("dropout.y").reals(), inputs.at("dropout.x1").reals());
+}
+
+}  // namespace
+}  // namespace saltern
