@@ -90,6 +90,17 @@ void call(const Kernel &kernel, std::vector<KernelArgument> arguments) {
   std::vector<void *> addresses;
   addresses.reserve(arguments.size());
   for (KernelArgument &a : arguments) addresses.push_back(std::visit(Address{}, a));
+  // Before the kernel runs: one that fails may have written some.
+  const halide_filter_metadata_t &m = *kernel.metadata();
+  const bool fits = arguments.size() == static_cast<size_t>(m.num_arguments);
+  bool makes_elements = false;
+  for (size_t i = 0; fits && i < arguments.size(); ++i) {
+    const View *output = std::get_if<View>(&arguments[i]);
+    if (m.arguments[i].kind != halide_argument_kind_output_buffer || !output) continue;
+    output->written();
+    makes_elements |= !output->is_empty();
+  }
+  if (fits && !makes_elements) return;  // kernels are for tensors that have elements
   call_by_address(kernel, std::move(addresses));
 }
 

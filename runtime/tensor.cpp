@@ -89,8 +89,9 @@ Tensor Tensor::empty(Shape shape, Type type, Layout layout) {
   t.strides_ = dense_strides(shape, layout);
   t.shape_ = std::move(shape);
   t.type_ = type;
-  t.memory_ = allocate_elements(type, t.size());
-  t.data_ = t.memory_.get();
+  std::shared_ptr<void> memory = allocate_elements(type, t.size());
+  t.data_ = memory.get();
+  t.memory_ = std::make_shared<Storage>(std::move(memory), t.data_, type == Type::text ? 0 : t.bytes());
   return t;
 }
 
@@ -126,7 +127,11 @@ Tensor Tensor::borrowed(void *data, Shape shape, Type type, Shape strides, std::
   t.strides_ = std::move(strides);
   t.type_ = type;
   t.data_ = data;
-  t.memory_ = owner ? std::move(owner) : std::shared_ptr<void>(data, [](void *) {});
+  if (!owner) owner = std::shared_ptr<void>(data, [](void *) {});
+  int64_t last = 0;
+  for (size_t d = 0; d < t.shape_.size(); ++d) last += std::max<int64_t>(t.strides_[d], 0) * (t.shape_[d] - 1);
+  const int64_t count = type == Type::text || t.size() == 0 ? 0 : last + 1;
+  t.memory_ = std::make_shared<Storage>(std::move(owner), data, static_cast<size_t>(count * facts(type).bytes()));
   return t;
 }
 
@@ -192,6 +197,7 @@ void Tensor::copy_from(const Tensor &other) const {
   if (shape_ != other.shape_ || type_ != other.type_)
     fail("cannot copy ", facts(other.type_).name, to_string(other.shape_), " into ", facts(type_).name,
          to_string(shape_));
+  written();
   if (type_ == Type::text) return copy_words<std::string>(*this, other);
   if (strides_ == other.strides_ && is_dense()) {
     if (size() > 0) std::memcpy(data_, other.data_, bytes());

@@ -13,6 +13,7 @@
 
 #include "dsl/types.h"
 #include "runtime/error.h"
+#include "runtime/storage.h"
 
 namespace saltern {
 
@@ -54,12 +55,15 @@ class Tensor {
   size_t bytes() const { return static_cast<size_t>(size()) * facts(type_).bytes(); }
   Type type() const { return type_; }
 
+  // The address of the elements. Whoever writes through it where a tape may have the tensor says written().
   void *raw() const { return data_; }
-  // What keeps the elements alive.
-  const std::shared_ptr<void> &memory() const { return memory_; }
+  // What keeps the elements alive, and knows whether they were written.
+  const std::shared_ptr<Storage> &memory() const { return memory_; }
+  void written() const { memory_->written(); }
   template <typename T>
   T *data() const {
     if (TypeOf<T>::value != type_) fail("a ", facts(type_).name, " tensor was read as ", facts(TypeOf<T>::value).name);
+    if (memory_) memory_->lend();
     return static_cast<T *>(data_);
   }
   // The element at indices in the order of shape().
@@ -77,7 +81,7 @@ class Tensor {
   bool is_dense() const;
   bool has_layout(Layout layout) const;
   // Whether no other tensor shares the memory.
-  bool is_unique() const { return memory_.use_count() == 1; }
+  bool is_unique() const { return memory_.use_count() == 1 && memory_->is_sole_owner(); }
 
   // The same tensor if it has the layout already, else a copy that has it.
   Tensor in_layout(Layout layout) const;
@@ -97,7 +101,7 @@ class Tensor {
   Shape shape_, strides_;
   Type type_ = Type::f32;
   void *data_ = nullptr;
-  std::shared_ptr<void> memory_;
+  std::shared_ptr<Storage> memory_;
 };
 
 template <typename T>

@@ -58,10 +58,14 @@ Step::Step(const Operation &operation, Attributes attributes, std::vector<Variab
       inputs_(std::move(inputs)),
       outputs_(std::move(outputs)),
       output_count_(outputs_.size()),
-      number_(steps_made.fetch_add(1)) {}
+      number_(steps_made.fetch_add(1)) {
+  for (const Variable &v : inputs_) input_versions_.push_back(v.value().memory()->keep());
+  for (const Tensor &t : outputs_) output_versions_.push_back(t.memory()->keep());
+}
 
 // A long history is a long chain of owners: it is taken apart in a loop, since recursion would exhaust the stack.
 Step::~Step() {
+  let_go();
   static thread_local std::vector<Variable> *dying = nullptr;
   if (dying) {
     for (Variable &v : inputs_) dying->push_back(std::move(v));
@@ -84,11 +88,56 @@ Variable Step::output(int i) const {
   return Variable::output(outputs_.at(i), needed, std::const_pointer_cast<Step>(shared_from_this()), i);
 }
 
+namespace {
+
+void expect_unchanged(const Tensor &t, uint64_t version, const Operation &operation, const char *what, size_t i) {
+  if (!t.memory()->has_version(version))
+    fail("the ", what, " ", i, " of operation '", operation.name, "', ", facts(t.type()).name, to_string(t.shape()),
+         ", was written in place after the operation was applied, and its gradient needs what was there before: write "
+         "after backward(), or into a clone()");
+}
+
+}  // namespace
+
+void Step::expect_unchanged_input(size_t i) const {
+  expect_unchanged(inputs_.at(i).value(), input_versions_[i], *operation_, "input", i);
+}
+
+void Step::expect_unchanged_output(size_t i) const {
+  expect_unchanged(outputs_.at(i), output_versions_[i], *operation_, "output", i);
+}
+
+void Step::let_go() {
+  for (const Variable &v : inputs_) v.value().memory()->let_go();
+  for (const Tensor &t : outputs_) t.memory()->let_go();
+}
+
 void Step::release() {
+  let_go();
   inputs_.clear();
   outputs_.clear();
   released_ = true;
 }
+
+namespace {
+
+// Few kernels know what to do without elements: whoever gave an empty batch is told where it failed.
+std::vector<Tensor> computed(const Operation &operation, const std::vector<Tensor> &inputs, const Attributes &a) {
+  try {
+    return operation.compute(inputs, a);
+  } catch (const Error &e) {
+    std::string shapes;
+    bool empty = false;
+    for (const Tensor &t : inputs) {
+      shapes += (shapes.empty() ? "" : ", ") + to_string(t.shape());
+      empty |= t.size() == 0;
+    }
+    if (!empty) throw;
+    fail("operation '", operation.name, "' of ", shapes, ", where an extent is 0: ", e.what());
+  }
+}
+
+}  // namespace
 
 std::vector<Variable> apply(const Operation &operation, const std::vector<Variable> &inputs, Attributes attributes) {
   std::vector<Tensor> values;
@@ -101,7 +150,7 @@ std::vector<Variable> apply(const Operation &operation, const std::vector<Variab
   }
   attributes.set_owner(operation.name);
   needed &= mode != RecordingMode::off;
-  std::vector<Tensor> outputs = operation.compute(values, attributes);
+  std::vector<Tensor> outputs = computed(operation, values, attributes);
   std::vector<Variable> results;
   results.reserve(outputs.size());
   if (!needed && mode != RecordingMode::everything) {

@@ -89,27 +89,43 @@ class Step : public std::enable_shared_from_this<Step> {
   // Later steps have higher numbers: inputs were always computed before.
   uint64_t number() const { return number_; }
 
+  // Throw an Error that names the operation where it was written since this step was taken.
+  void expect_unchanged_input(size_t i) const;
+  void expect_unchanged_output(size_t i) const;
+
   // Lets go of inputs and outputs; what backward() does behind itself.
   void release();
   bool released() const { return released_; }
 
  private:
+  void let_go();
+
   const Operation *operation_;
   Attributes attributes_;
   std::vector<Variable> inputs_;
   std::vector<Tensor> outputs_;  // tensors, not Variables, which would own this step and so never die
+  std::vector<uint64_t> input_versions_, output_versions_;  // of their memory (runtime/storage.h)
   size_t output_count_;
   uint64_t number_;
   bool released_ = false;
 };
 
-// What a gradient rule sees of the application that it differentiates.
+// What a gradient rule sees of the application that it differentiates. Asking for an input or output throws where it
+// was written in place since: a rule that needs its shape only asks for that.
 class Taped {
  public:
   Taped(const Step &step, std::vector<bool> needed) : step_(step), needed_(std::move(needed)) {}
   size_t input_count() const { return step_.inputs().size(); }
-  const Variable &input(size_t i) const { return step_.inputs().at(i); }
-  Variable output(int i) const { return step_.output(i); }
+  const Variable &input(size_t i) const {
+    step_.expect_unchanged_input(i);
+    return step_.inputs()[i];
+  }
+  Variable output(int i) const {
+    step_.expect_unchanged_output(static_cast<size_t>(i));
+    return step_.output(i);
+  }
+  const Shape &shape(size_t i) const { return step_.inputs().at(i).shape(); }  // of input i
+  Type type(size_t i) const { return step_.inputs().at(i).value().type(); }
   const Attributes &attributes() const { return step_.attributes(); }
   // Whether anybody wants the gradient of input i; a rule may leave the others undefined.
   bool needs(size_t i) const { return i < needed_.size() && needed_[i]; }

@@ -25,13 +25,20 @@ class View {
     buffer_.dim = dimensions_.data();
     return &buffer_;
   }
+  bool is_empty() const {
+    for (int d = 0; d < buffer_.dimensions; ++d)
+      if (dimensions_[static_cast<size_t>(d)].extent == 0) return true;
+    return false;
+  }
+  // A kernel wrote through it.
+  void written() const { memory_->written(); }
 
  private:
   friend View reversed(const Tensor &t);
   explicit View(const Tensor &t);
   void add(const Dimension &d);
 
-  std::shared_ptr<void> memory_;  // a view of a temporary copy keeps it
+  std::shared_ptr<Storage> memory_;  // a view of a temporary copy keeps it
   halide_buffer_t buffer_ = {};
   std::array<halide_dimension_t, max_rank> dimensions_ = {};
 };

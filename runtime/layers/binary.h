@@ -13,9 +13,9 @@ namespace saltern {
 
 class Binary {
  public:
-  // Gradients of a and b under the full shape; y is there for those that can use it.
+  // Gradients of a and b under the full shape.
   struct Rule {
-    using Part = std::function<Variable(const Variable &a, const Variable &b, const Variable &y, const Variable &dy)>;
+    using Part = std::function<Variable(const Taped &t, const Variable &dy)>;
     Part a, b;
   };
 
@@ -32,12 +32,8 @@ class Binary {
                                                 second_order(&Second::aa, &Second::ab))),
         gradient_b_(std::make_unique<Operation>(name + "_gradient_b", compute(name + "_gradient_b"),
                                                 second_order(&Second::ab, &Second::bb))),
-        rule_{[this](const Variable &a, const Variable &b, const Variable &, const Variable &dy) {
-                return gradient_a(a, b, dy);
-              },
-              [this](const Variable &a, const Variable &b, const Variable &, const Variable &dy) {
-                return gradient_b(a, b, dy);
-              }},
+        rule_{[this](const Taped &t, const Variable &dy) { return gradient_a(t.input(0), t.input(1), dy); },
+              [this](const Taped &t, const Variable &dy) { return gradient_b(t.input(0), t.input(1), dy); }},
         forward_(name, compute(name), gradient()) {}
 
   // By other operations.
@@ -74,11 +70,9 @@ class Binary {
 
   Operation::Gradient gradient() {
     return [this](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
-      const Variable &a = t.input(0), &b = t.input(1);
       std::vector<Variable> d(2);
-      const Variable y = t.output(0);
-      if (t.needs(0)) d[0] = sum_to(rule_.a(a, b, y, dy[0]), a.shape());
-      if (t.needs(1)) d[1] = sum_to(rule_.b(a, b, y, dy[0]), b.shape());
+      if (t.needs(0)) d[0] = sum_to(rule_.a(t, dy[0]), t.shape(0));
+      if (t.needs(1)) d[1] = sum_to(rule_.b(t, dy[0]), t.shape(1));
       return d;
     };
   }
@@ -89,7 +83,7 @@ class Binary {
       const Variable &a = t.input(0), &b = t.input(1), &dy = t.input(2);
       std::vector<Variable> d(3);
       for (const auto &[i, part] : {std::pair{0, by_a}, std::pair{1, by_b}})
-        if (t.needs(i) && second_.*part) d[i] = sum_to((second_.*part)(a, b, times(dd[0], dy)), t.input(i).shape());
+        if (t.needs(i) && second_.*part) d[i] = sum_to((second_.*part)(a, b, times(dd[0], dy)), t.shape(i));
       if (t.needs(2))
         d[2] = sum_to(by_a == &Second::aa ? gradient_a(a, b, dd[0]) : gradient_b(a, b, dd[0]), dy.shape());
       return d;
@@ -106,16 +100,15 @@ class Binary {
 inline Variable scalar(double value) { return Variable(Tensor::full({}, value)); }
 
 using Argument = const Variable &;
-inline const Binary add("add", {[](Argument, Argument, Argument, Argument dy) { return dy; },
-                                [](Argument, Argument, Argument, Argument dy) { return dy; }});
-inline const Binary multiply("multiply", {[](Argument, Argument b, Argument, Argument dy) { return multiply(dy, b); },
-                                          [](Argument a, Argument, Argument, Argument dy) { return multiply(dy, a); }});
-inline const Binary subtract("subtract",
-                             {[](Argument, Argument, Argument, Argument dy) { return dy; },
-                              [](Argument, Argument, Argument, Argument dy) { return multiply(dy, scalar(-1)); }});
-inline const Binary divide("divide", {[](Argument, Argument b, Argument, Argument dy) { return divide(dy, b); },
-                                      [](Argument, Argument b, Argument y, Argument dy) {
-                                        return multiply(divide(multiply(dy, y), b), scalar(-1));
+inline const Binary add("add",
+                        {[](const Taped &, Argument dy) { return dy; }, [](const Taped &, Argument dy) { return dy; }});
+inline const Binary multiply("multiply", {[](const Taped &t, Argument dy) { return multiply(dy, t.input(1)); },
+                                          [](const Taped &t, Argument dy) { return multiply(dy, t.input(0)); }});
+inline const Binary subtract("subtract", {[](const Taped &, Argument dy) { return dy; },
+                                          [](const Taped &, Argument dy) { return multiply(dy, scalar(-1)); }});
+inline const Binary divide("divide", {[](const Taped &t, Argument dy) { return divide(dy, t.input(1)); },
+                                      [](const Taped &t, Argument dy) {
+                                        return multiply(divide(multiply(dy, t.output(0)), t.input(1)), scalar(-1));
                                       }});
 inline Variable Binary::times(const Variable &a, const Variable &b) { return multiply(a, b); }
 

@@ -65,10 +65,9 @@ inline const Operation conv2d_gradient_x(
       return {dx};
     },
     [](const Taped &t, const std::vector<Variable> &dd) -> std::vector<Variable> {
-      const Variable &w = t.input(0), &dy = t.input(1);
-      return {
-          t.needs(0) ? apply_one(conv2d_gradient_w, {dd[0], dy}, t.attributes().with("shape", w.shape())) : Variable(),
-          t.needs(1) ? apply_one(conv2d, {dd[0], w}, t.attributes()) : Variable()};
+      const Attributes &a = t.attributes();
+      return {t.needs(0) ? apply_one(conv2d_gradient_w, {dd[0], t.input(1)}, a.with("shape", t.shape(0))) : Variable(),
+              t.needs(1) ? apply_one(conv2d, {dd[0], t.input(0)}, a) : Variable()};
     });
 
 // (x, dy) -> dw; attributes: those of conv2d, and the shape of w
@@ -86,10 +85,9 @@ inline const Operation conv2d_gradient_w(
       return {dw};
     },
     [](const Taped &t, const std::vector<Variable> &dd) -> std::vector<Variable> {
-      const Variable &x = t.input(0), &dy = t.input(1);
-      return {
-          t.needs(0) ? apply_one(conv2d_gradient_x, {dd[0], dy}, t.attributes().with("shape", x.shape())) : Variable(),
-          t.needs(1) ? apply_one(conv2d, {x, dd[0]}, t.attributes()) : Variable()};
+      const Attributes &a = t.attributes();
+      return {t.needs(0) ? apply_one(conv2d_gradient_x, {dd[0], t.input(1)}, a.with("shape", t.shape(0))) : Variable(),
+              t.needs(1) ? apply_one(conv2d, {t.input(0), dd[0]}, a) : Variable()};
     });
 
 inline const Operation conv2d(
@@ -110,10 +108,10 @@ inline const Operation conv2d(
       return {y};
     },
     [](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
-      const Variable &x = t.input(0), &w = t.input(1);
+      const Attributes &a = t.attributes();
       std::vector<Variable> d(t.input_count());
-      if (t.needs(0)) d[0] = apply_one(conv2d_gradient_x, {w, dy[0]}, t.attributes().with("shape", x.shape()));
-      if (t.needs(1)) d[1] = apply_one(conv2d_gradient_w, {x, dy[0]}, t.attributes().with("shape", w.shape()));
+      if (t.needs(0)) d[0] = apply_one(conv2d_gradient_x, {t.input(1), dy[0]}, a.with("shape", t.shape(0)));
+      if (t.needs(1)) d[1] = apply_one(conv2d_gradient_w, {t.input(0), dy[0]}, a.with("shape", t.shape(1)));
       if (t.needs(2)) d[2] = apply_one(dense_gradient_b, {dy[0]});
       return d;
     });

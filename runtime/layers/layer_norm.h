@@ -52,7 +52,7 @@ inline std::vector<Variable> row_norm_gradients(const Taped &t, const Variable &
     const Variable g = dy * t.input(1), inner = g - h * mean(g * h, axes);
     d[0] = root * (less_mean ? inner - mean(g, axes) : inner);
   }
-  if (t.needs(1)) d[1] = sum_to(dy * h, t.input(1).shape());
+  if (t.needs(1)) d[1] = sum_to(dy * h, t.shape(1));
   return d;
 }
 
@@ -61,7 +61,7 @@ inline const Operation layer_norm("layer_norm", normalise_rows("layer_norm", 2),
                                     const Variable &x = t.input(0);
                                     std::vector<Variable> d =
                                         row_norm_gradients(t, x - mean(x, axes_of_rows(t)), dy[0], true);
-                                    d.push_back(t.needs(2) ? sum_to(dy[0], t.input(2).shape()) : Variable());
+                                    d.push_back(t.needs(2) ? sum_to(dy[0], t.shape(2)) : Variable());
                                     return d;
                                   });
 

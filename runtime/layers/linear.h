@@ -30,9 +30,8 @@ inline const Operation dense_gradient_x(
       return {dx};
     },
     [](const Taped &t, const std::vector<Variable> &dd) -> std::vector<Variable> {
-      const Variable &w = t.input(0), &dy = t.input(1);
-      return {t.needs(0) ? apply_one(dense_gradient_w, {dd[0], dy}) : Variable(),
-              t.needs(1) ? apply_one(dense, {dd[0], w}) : Variable()};
+      return {t.needs(0) ? apply_one(dense_gradient_w, {dd[0], t.input(1)}) : Variable(),
+              t.needs(1) ? apply_one(dense, {dd[0], t.input(0)}) : Variable()};
     });
 
 // (x, dy) -> dw
@@ -46,9 +45,8 @@ inline const Operation dense_gradient_w(
       return {dw};
     },
     [](const Taped &t, const std::vector<Variable> &dd) -> std::vector<Variable> {
-      const Variable &x = t.input(0), &dy = t.input(1);
-      return {t.needs(0) ? apply_one(dense_gradient_x, {dd[0], dy}) : Variable(),
-              t.needs(1) ? apply_one(dense, {x, dd[0]}) : Variable()};
+      return {t.needs(0) ? apply_one(dense_gradient_x, {dd[0], t.input(1)}) : Variable(),
+              t.needs(1) ? apply_one(dense, {t.input(0), dd[0]}) : Variable()};
     });
 
 // dy (N, O) or an image (N, C, H, W) -> db, the sum over all but dimension 1
@@ -56,16 +54,17 @@ inline const Operation dense_gradient_b(
     "dense_gradient_b",
     [](const std::vector<Tensor> &in, const Attributes &) -> std::vector<Tensor> {
       const Tensor dy = channels_last(in.at(0));
-      if (dy.rank() < 2) fail("dense_gradient_b: ", to_string(dy.shape()), " has no dimension 1 for outputs");
+      if (dy.rank() < 2 || dy.extent(1) == 0)
+        fail("dense_gradient_b: ", to_string(dy.shape()), " has no outputs in dimension 1");
       const int64_t channels = dy.extent(1);
       const Tensor db = Tensor::empty({channels});
       call("dense_gradient_b", {View(dy, {{channels, 1}, {dy.size() / channels, channels}}), flat(db)});
       return {db};
     },
     [](const Taped &t, const std::vector<Variable> &dd) -> std::vector<Variable> {
-      Shape as_channels(t.input(0).shape().size(), 1);
+      Shape as_channels(t.shape(0).size(), 1);
       as_channels[1] = dd[0].shape()[0];
-      return {saltern::expand(saltern::reshape(dd[0], as_channels), t.input(0).shape())};
+      return {saltern::expand(saltern::reshape(dd[0], as_channels), t.shape(0))};
     });
 
 inline const Operation dense(

@@ -59,10 +59,9 @@ inline const Operation matmul(
       return {y};
     },
     [](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
-      const Variable &a = t.input(0), &b = t.input(1);
       std::vector<Variable> d(2);
-      if (t.needs(0)) d[0] = sum_to(saltern::matmul(dy[0], transposed(b)), a.shape());
-      if (t.needs(1)) d[1] = sum_to(saltern::matmul(transposed(a), dy[0]), b.shape());
+      if (t.needs(0)) d[0] = sum_to(saltern::matmul(dy[0], transposed(t.input(1))), t.shape(0));
+      if (t.needs(1)) d[1] = sum_to(saltern::matmul(transposed(t.input(0)), dy[0]), t.shape(1));
       return d;
     });
 

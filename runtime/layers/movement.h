@@ -34,7 +34,7 @@ inline const Operation reshape(
       return {row_major(in[0]).reshaped(a.integers("shape"))};
     },
     [](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
-      return {saltern::reshape(dy[0], t.input(0).shape())};
+      return {saltern::reshape(dy[0], t.shape(0))};
     });
 
 inline const Operation transpose(
@@ -68,11 +68,11 @@ inline const Operation concat(
       return {joined(in, dimension(a.integer("axis"), in[0].rank(), "concat"))};
     },
     [](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
-      const int axis = dimension(t.attributes().integer("axis"), t.input(0).value().rank(), "concat");
+      const int axis = dimension(t.attributes().integer("axis"), static_cast<int>(t.shape(0).size()), "concat");
       std::vector<Variable> gradients;
       int64_t begin = 0;
       for (size_t i = 0; i < t.input_count(); ++i) {
-        const int64_t count = t.input(i).value().extent(axis);
+        const int64_t count = t.shape(i)[static_cast<size_t>(axis)];
         gradients.push_back(saltern::slice(dy[0], axis, begin, count));
         begin += count;
       }
@@ -90,14 +90,14 @@ inline const Operation slice(
       return {x.slice(axis, begin, count)};
     },
     [](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
-      const Shape &x = t.input(0).shape();
+      const Shape &x = t.shape(0);
       const auto axis =
           static_cast<size_t>(dimension(t.attributes().integer("axis"), static_cast<int>(x.size()), "slice"));
       const int64_t begin = t.attributes().integer("begin"), count = t.attributes().integer("count");
       const auto zeros = [&](int64_t extent) {
         Shape shape = x;
         shape[axis] = extent;
-        return Variable(Tensor::zeros(shape, t.input(0).value().type()));
+        return Variable(Tensor::zeros(shape, t.type(0)));
       };
       return {saltern::concat({zeros(begin), dy[0], zeros(x[axis] - begin - count)}, static_cast<int64_t>(axis))};
     });

@@ -79,7 +79,7 @@ inline const Operation max_pool2d(
       return {y, index};
     },
     [](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
-      return {apply_one(max_pool2d_gradient, {t.output(1), dy[0]}, t.attributes().with("shape", t.input(0).shape()))};
+      return {apply_one(max_pool2d_gradient, {t.output(1), dy[0]}, t.attributes().with("shape", t.shape(0)))};
     });
 
 extern const Operation average_pool2d;
@@ -108,7 +108,7 @@ inline const Operation average_pool2d(
       return {y};
     },
     [](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
-      return {apply_one(average_pool2d_gradient, {dy[0]}, t.attributes().with("shape", t.input(0).shape()))};
+      return {apply_one(average_pool2d_gradient, {dy[0]}, t.attributes().with("shape", t.shape(0)))};
     });
 
 }  // namespace operations
