@@ -18,7 +18,7 @@ double peak_gflops(InstructionSet set, int threads = 1);
 struct Measurement {
   // Of the sample with the median share.
   double gflops = 0, peak_gflops = 0, share_of_peak = 0, milliseconds = 0;
-  double best_share = 0, best_milliseconds = 0;
+  double best_share = 0, best_milliseconds = 0;  // the highest share, the shortest time: of two samples, perhaps
   int samples = 0;
 };
 

@@ -71,6 +71,7 @@ class Pool {
     {
       std::lock_guard<std::mutex> lock(mutex_);
       loop_ = &loop;
+      resting_ = false;
       generation_.fetch_add(1);
     }
     if (sleeping_.load() > 0) wake_.notify_all();
@@ -87,13 +88,15 @@ class Pool {
     return loop.result;
   }
 
+  void rest() { resting_ = true; }
+
  private:
   void serve() {
     inside_parallel_loop = true;
     int seen = 0;
     for (;;) {
       const auto until = Clock::now() + spin_time;
-      while (generation_.load() == seen && !quit_ && Clock::now() < until) relax();
+      while (generation_.load() == seen && !quit_ && !resting_ && Clock::now() < until) relax();
       Loop *loop;
       {
         std::unique_lock<std::mutex> lock(mutex_);
@@ -116,7 +119,7 @@ class Pool {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::atomic<int> generation_{0}, sleeping_{0}, busy_{0};
-  std::atomic<bool> quit_{false};
+  std::atomic<bool> quit_{false}, resting_{false};
   Loop *loop_ = nullptr;
   std::vector<std::thread> workers_;
 };
@@ -175,6 +178,12 @@ void set_threads(int count) {
   SharedPool &s = shared();
   std::lock_guard<std::mutex> lock(s.mutex);
   s.count = count;
+}
+
+void rest_threads() {
+  SharedPool &s = shared();
+  std::lock_guard<std::mutex> lock(s.mutex);
+  if (s.pool) s.pool->rest();
 }
 
 void parallel_for(int count, const std::function<void(int)> &work) {

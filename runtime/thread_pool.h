@@ -11,6 +11,10 @@ namespace saltern {
 int threads();
 void set_threads(int count);
 
+// Threads that wait for work do so spinning, for 2 ms; now they sleep at once, until there is work again: for whoever
+// measures threads that are not these.
+void rest_threads();
+
 // Calls work(i) for every i in [0, count), on these threads; it must not throw. Inside another parallel loop, serially.
 void parallel_for(int count, const std::function<void(int)> &work);
 

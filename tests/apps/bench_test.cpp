@@ -36,6 +36,22 @@ TEST_F(Bench, AModelIsOneLineWithItsTimes) {
   EXPECT_FALSE(line.contains("layers"));
 }
 
+TEST_F(Bench, TwoThreadsOfACompiledModelHaveTimesToo) {
+  const Said said = run_program("saltern", "bench " + net + " --compiled --threads 2 --seconds 0.05 --json",
+                                "SALTERN_CACHE=" + folder.file("cache"));
+  ASSERT_EQ(said.code, 0) << said.all;
+  const json line = json::parse(said.out);
+  EXPECT_GE(line["runs"], 5);
+  EXPECT_LE(line["min_ms"].get<double>(), line["median_ms"].get<double>());
+}
+
+TEST_F(Bench, TheBestTimeOfAKernelIsNoLongerThanItsMedian) {
+  const Said said = run_program("saltern", "bench matmul 64 48 32 --threads 1 --seconds 0.05 --json");
+  ASSERT_EQ(said.code, 0) << said.all;
+  const json line = json::parse(said.out);
+  EXPECT_LE(line["best_ms"].get<double>(), line["median_ms"].get<double>());
+}
+
 TEST_F(Bench, LayersShareTheWholeTime) {
   const json layers = bench("--layers")["layers"];
   ASSERT_EQ(layers.size(), 2u);

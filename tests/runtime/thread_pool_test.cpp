@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <ctime>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -40,6 +41,27 @@ class ThreadPool : public testing::Test {
   void TearDown() override { set_threads(before_); }
   int before_ = threads();
 };
+
+double own_seconds() {
+  timespec t = {};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+TEST_F(ThreadPool, ThreadsThatRestTakeNoTimeFromOthers) {
+  set_threads(2);
+  double taken = 0;
+  for (int round = 0; round < 40; ++round) {
+    Counts counts(2);
+    run(count_task, 2, &counts);
+    expect_each_once(counts);  // whoever rested before works again
+    rest_threads();
+    const double begin = own_seconds();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    taken += own_seconds() - begin;
+  }
+  EXPECT_LT(taken, 0.012);  // spinning, 40 ms
+}
 
 TEST_F(ThreadPool, EveryTaskRunsOnceWithAnyNumberOfThreads) {
   for (int n : {1, 2, 3, 8, 2, 1}) {
