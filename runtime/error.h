@@ -12,6 +12,12 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// A file or folder, which somebody named, that cannot be opened, read, made or written.
+class FileError : public Error {
+ public:
+  using Error::Error;
+};
+
 // fail("cannot read ", path, ": ", why)
 template <typename... Parts>
 [[noreturn]] void fail(const Parts &...parts) {

@@ -19,7 +19,7 @@ namespace {
 constexpr uint64_t largest_transfer = uint64_t{1} << 30;  // Linux moves at most 2 GiB at once
 
 [[noreturn]] void fail_with_errno(const char *what, const std::string &path) {
-  fail("cannot ", what, " ", path, ": ", std::strerror(errno));
+  throw FileError(std::string("cannot ") + what + " " + path + ": " + std::strerror(errno));
 }
 
 std::string folder_of(const std::string &path) {
@@ -38,7 +38,7 @@ InputFile::InputFile(std::string path) : ByteSource(std::move(path)) {
   const bool known = fstat(descriptor_, &status) == 0;
   if (!known || !S_ISREG(status.st_mode)) {
     close(descriptor_);
-    fail("cannot read ", path_, ": it is not a regular file");
+    throw FileError("cannot read " + path_ + ": it is not a regular file");
   }
   size_ = static_cast<uint64_t>(status.st_size);
 }

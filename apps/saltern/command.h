@@ -1,7 +1,8 @@
 #pragma once
 // The commands of the program: one file each, one row each in main.cpp.
 //
-// Exit codes: 0 good, 1 failed, 2 bad usage or input, 3 unsupported.
+// Exit codes: 0 good, 1 a wrong result or a failed check, 2 bad usage or input (files and folders that cannot be read
+// or written among it), 3 unsupported.
 
 #include <CLI/CLI.hpp>
 #include <functional>

@@ -5,6 +5,7 @@
 #include "apps/saltern/command.h"
 #include "apps/saltern/loaded_model.h"
 #include "apps/saltern/machine_options.h"
+#include "runtime/graph/parameters.h"
 #include "runtime/onnx/export.h"
 #include "runtime/onnx/optimize.h"
 
@@ -17,13 +18,6 @@ struct Options {
   ThreadOptions threads;
   bool plain = false, json = false;
 };
-
-int64_t parameters_of(const Graph &g) {
-  int64_t count = 0;
-  for (const auto &[name, v] : g.values)
-    if (v.constant.defined()) count += v.constant.size();
-  return count;
-}
 
 // What was written must read as what was meant, node by node.
 void check_round_trip(const Model &meant, const std::string &path) {
@@ -49,7 +43,7 @@ int run(const Options &o) {
   save_onnx(o.output, made);
   check_round_trip(made, o.output);
   const size_t before = given.graph.nodes.size(), after = made.graph.nodes.size();
-  const int64_t parameters = parameters_of(made.graph);
+  const int64_t parameters = parameter_count(made.graph);
   if (o.json) {
     const nlohmann::ordered_json row = {
         {"model", o.output}, {"nodes_before", before}, {"nodes", after}, {"parameters", parameters}};

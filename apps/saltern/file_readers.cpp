@@ -12,6 +12,7 @@
 #include "runtime/data/png.h"
 #include "runtime/graph/flops.h"
 #include "runtime/graph/model_file.h"
+#include "runtime/graph/parameters.h"
 #include "runtime/onnx/infer_shapes.h"
 #include "runtime/onnx/lower_model.h"
 #include "runtime/onnx/run_model.h"
@@ -27,7 +28,7 @@ Json tensors(const std::map<std::string, Tensor> &named, int64_t &parameters) {
   parameters = 0;
   for (const auto &[name, t] : named) {
     all.push_back(value_facts(name, t.type(), t.shape()));
-    parameters += t.size();
+    if (holds_parameters(t)) parameters += t.size();
   }
   return all;
 }
@@ -106,9 +107,6 @@ Json about_onnx(const ModelOptions &o) {
   std::map<std::string, int64_t> counts;
   count_operators(model.graph, counts);
   for (const auto &[name, count] : counts) operators.push_back({{"operator", name}, {"nodes", count}});
-  int64_t parameters = 0;
-  for (const auto &[name, v] : model.graph.values)
-    if (v.constant.defined()) parameters += v.constant.size();
   Json facts = {{"kind", "onnx"},
                 {"producer", model.producer},
                 {"ir_version", model.ir_version},
@@ -117,7 +115,7 @@ Json about_onnx(const ModelOptions &o) {
                 {"outputs", value_facts(model.graph, model.graph.outputs)},
                 {"operators", operators},
                 {"nodes", model.graph.nodes.size()},
-                {"parameters", parameters}};
+                {"parameters", parameter_count(model.graph)}};
   try {
     const Graph graph = loaded.lowered({}, quick_limits(model));
     facts["flops"] = flops(graph);
@@ -146,8 +144,10 @@ Json about_npy(const ModelOptions &o) {
 }
 
 Json about_npz(const ModelOptions &o) {
-  int64_t elements = 0;
-  const Json arrays = tensors(read_npz(o.path), elements);
+  const std::map<std::string, Tensor> named = read_npz(o.path);
+  int64_t elements = 0, parameters = 0;
+  for (const auto &[name, t] : named) elements += t.size();
+  const Json arrays = tensors(named, parameters);
   return {{"kind", "npz"}, {"arrays", arrays}, {"elements", elements}};
 }
 
@@ -155,12 +155,13 @@ Json about_npz(const ModelOptions &o) {
 
 const std::vector<FileReader> &file_readers() {
   static const std::vector<FileReader> readers = {
-      {{".safetensors"}, about_safetensors, true},
-      {{".onnx"}, about_onnx, true},
-      {{"-ubyte", "-ubyte.gz", ".idx", ".idx.gz"}, about_idx},
-      {{".png"}, about_png},
-      {{".npy"}, about_npy},
-      {{".npz"}, about_npz},
+      {FileKind::safetensors, {".safetensors"}, about_safetensors, true},
+      {FileKind::other, {".onnx"}, about_onnx, true},
+      {FileKind::idx, {"-ubyte", ".idx"}, about_idx},
+      {FileKind::gzip, {"-ubyte.gz", ".idx.gz"}, about_idx},
+      {FileKind::png, {".png"}, about_png},
+      {FileKind::npy, {".npy"}, about_npy},
+      {FileKind::zip, {".npz"}, about_npz},
   };
   return readers;
 }

@@ -6,12 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "apps/saltern/file_kind.h"
 #include "apps/saltern/model_options.h"
 
 namespace saltern {
 
 struct FileReader {
-  std::vector<std::string> endings;  // of the file's name
+  FileKind kind;
+  std::vector<std::string> endings;  // of the file's name, where its content does not tell
   // Of the file that the options name, which may have more to say of a model.
   nlohmann::ordered_json (*describe)(const ModelOptions &options);
   bool is_model = false;  // or may be one

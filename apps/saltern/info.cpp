@@ -42,14 +42,18 @@ bool ends_with(const std::string &text, const std::string &end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
+// By its content; by its name where that does not tell.
 const FileReader &reader_of(const std::string &path) {
+  const FileKind kind = on_input([&] { return kind_of_file(path); });
   std::string known;
-  for (const FileReader &r : file_readers())
+  for (const FileReader &r : file_readers()) {
+    if (r.kind == kind && kind != FileKind::other) return r;
     for (const std::string &ending : r.endings) {
-      if (ends_with(path, ending)) return r;
+      if (kind != FileKind::text && ends_with(path, ending)) return r;
       known += (known.empty() ? "" : ", ") + ending;
     }
-  throw BadInput(path + ": no reader for this kind of file; there are readers for names that end in: " + known);
+  }
+  throw BadInput(path + " is " + to_string(kind) + ": there is no reader for it; there are readers for " + known);
 }
 
 Json about_file(const Options &o) {

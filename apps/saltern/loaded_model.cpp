@@ -6,6 +6,7 @@
 
 #include "apps/saltern/command.h"
 #include "apps/saltern/constant_input.h"
+#include "apps/saltern/file_kind.h"
 #include "runtime/graph/executor.h"
 #include "runtime/graph/model_file.h"
 #include "runtime/onnx/export.h"
@@ -26,9 +27,17 @@ void check_is_input(const Graph &graph, const std::string &name, const char *opt
     fail(option, ": the model has no input '", name, "'");
 }
 
-LoadedModel::LoadedModel(const ModelOptions &o)
-    : shapes_(o.given_shapes()), is_onnx_(std::filesystem::path(o.path).extension() == ".onnx") {
+LoadedModel::LoadedModel(const ModelOptions &o) : shapes_(o.given_shapes()) {
   on_input([&] {
+    // What is not there would be what its name says.
+    const bool named_onnx = std::filesystem::path(o.path).extension() == ".onnx";
+    const FileKind kind = std::filesystem::exists(o.path) ? kind_of_file(o.path)
+                          : named_onnx                    ? FileKind::other
+                                                          : FileKind::safetensors;
+    is_onnx_ = kind != FileKind::safetensors;
+    // ONNX has no mark of its own.
+    if (is_onnx_ && kind != FileKind::other)
+      fail(o.path, " is no model: it is ", to_string(kind), "; expected ONNX, or a net that was saved here");
     if (!is_onnx_) {
       if (!o.shapes.empty()) fail("--shape is for ONNX files; ", o.path, " has fixed shapes");
       if (!o.constants.empty()) fail("--constant is for ONNX files");
@@ -53,9 +62,11 @@ HostValues LoadedModel::run(const HostValues &inputs) const {
       return run_model(model_, inputs);
     });
   }
-  HostValues outputs;
-  for (const auto &[name, t] : saltern::run(model_.graph, tensors_of(inputs))) outputs[name] = t;
-  return outputs;
+  return on_input([&] {
+    HostValues outputs;
+    for (const auto &[name, t] : saltern::run(model_.graph, tensors_of(inputs))) outputs[name] = t;
+    return outputs;
+  });
 }
 
 // Shapes that are known before allow more than those that are not.

@@ -38,7 +38,7 @@ class LoadedModel {
 
   Model model_;  // of a saved net, only its graph
   std::map<std::string, Shape> shapes_;
-  bool is_onnx_;
+  bool is_onnx_ = true;
 };
 
 // Throws an Error that names the option where the graph has no such input.

@@ -7,6 +7,7 @@
 
 #include "apps/saltern/command.h"
 #include "runtime/load_plugin.h"
+#include "runtime/thread_pool.h"
 #include "runtime/version.h"
 
 namespace {
@@ -41,6 +42,9 @@ int saltern::exit_code_of(const Action &action, std::string &message) {
     flush_output();
     return code;
   } catch (const BadInput &e) {
+    message = e.what();
+    return bad_usage;
+  } catch (const FileError &e) {
     message = e.what();
     return bad_usage;
   } catch (const Unsupported &e) {
@@ -83,6 +87,7 @@ int main(int argc, char **argv) {
           std::cout.flush();
           return exit == 0 && std::cout ? 0 : exit == 0 ? failed : bad_usage;
         }
+        on_input([] { return threads(); });  // SALTERN_THREADS is input, too
         for (const std::string &p : plugins) on_input([&] { return load_plugin(p); });
         return chosen();
       },

@@ -1,8 +1,8 @@
 #include <chrono>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "apps/saltern/best_classes.h"
 #include "apps/saltern/command.h"
@@ -154,8 +154,9 @@ int run(const Options &o) {
 // Every line is done whatever the others did: what went wrong stands beside its outputs.
 int run_batch(const Options &o) {
   o.threads.use();
-  std::ifstream list(o.list);
-  if (!list) throw BadInput("cannot read " + o.list);
+  constexpr uint64_t most_bytes = uint64_t{1} << 30;
+  const std::vector<uint8_t> bytes = read_file(o.list, most_bytes);
+  std::istringstream list(std::string(bytes.begin(), bytes.end()));
   std::vector<std::string> lines;
   for (std::string line; std::getline(list, line);)
     if (!line.empty()) lines.push_back(line);

@@ -120,7 +120,7 @@ CompiledModel compile_variants(const std::vector<Graph> &variants, int64_t sampl
 
   std::error_code error;
   fs::create_directories(options.folder, error);
-  if (error) fail("cannot make the folder ", options.folder, ": ", error.message());
+  if (error) throw FileError("cannot make the folder " + options.folder + ": " + error.message());
 
   const TemporaryFolder work;
   const std::string name = options.name, library = "lib" + name + ".a", header = name + ".h",

@@ -4,6 +4,7 @@
 #include "generators/model/epilogue.h"
 #include "generators/model/geometry.h"
 #include "runtime/operators/axis.h"
+#include "runtime/operators/lowering.h"
 
 namespace saltern::generators {
 
@@ -144,12 +145,12 @@ void formula(const Graph &graph, const Graph::Node &node, Call &call, Arguments 
   for (const std::string &value : node.inputs) {
     const Shape &shape = graph.value(value).shape;
     if (shape.size() > 2)
-      fail("'", value, "' is ", saltern::to_string(shape), "; a formula is compiled for rank 2 at most");
+      unsupported("'", value, "' is ", saltern::to_string(shape), "; a formula is compiled for rank 2 at most");
     add_buffer(graph, value, memory_extents(graph.value(value)), rows, call, all);
   }
   const Build build = find_kernel(node.operation).build(host_target(), Build::Schedule::plain, call);
   if (build.output_extents().size() != 1 || build.inputs().size() != node.inputs.size())
-    fail("the kernel '", node.operation, "' does not take the node's inputs and give one output");
+    unsupported("the kernel '", node.operation, "' does not take the node's inputs and give one output");
   all.push_back(argument(graph, node.outputs[0], build.output_extents()[0], rows));
 }
 

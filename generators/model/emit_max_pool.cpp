@@ -1,6 +1,7 @@
 #include "algorithms/pool.h"
 #include "generators/model/emitters.h"
 #include "generators/model/geometry.h"
+#include "runtime/operators/lowering.h"
 #include "schedules/patterns/window.h"
 
 namespace saltern::generators {
@@ -33,7 +34,7 @@ dsl::Tensor maxima_over_edges(const dsl::Tensor &x, const PoolWindow &w) {
 EmittedKernel emit_max_pool(const Graph &graph, const Group &group) {
   const Graph::Node &node = group.anchor();
   if (node.outputs.size() > 1 && graph.uses(node.outputs[1]) > 0)
-    fail("'", node.outputs[1], "', the positions of the maxima, is read; compiled models have the maxima only");
+    unsupported("'", node.outputs[1], "', the positions of the maxima, is read; compiled models have the maxima only");
   const PoolWindow w = pool_window(node.attributes);
   EmittedKernel k;
   k.key = "max_pool2d" + to_string(w);

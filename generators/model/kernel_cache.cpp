@@ -53,7 +53,7 @@ void write_text(const fs::path &path, const std::string &text) {
 KernelCache::KernelCache(const std::string &folder) : folder_(fs::absolute(folder).string()) {
   std::error_code error;
   fs::create_directories(folder_, error);
-  if (error) fail("cannot make the folder ", folder_, ": ", error.message());
+  if (error) throw FileError("cannot make the folder " + folder_ + ": " + error.message());
 }
 
 std::string KernelCache::entry(const std::string &key) const {

@@ -1,0 +1,15 @@
+#pragma once
+// What a file is, by its first bytes; a name says what somebody meant it to be.
+
+#include <string>
+
+namespace saltern {
+
+enum class FileKind { safetensors, npy, zip, png, gzip, idx, text, empty, other };  // other: ONNX, if it is a model
+
+// Throws an Error where the file cannot be read.
+FileKind kind_of_file(const std::string &path);
+// "a text", "a PNG picture": for messages.
+const char *to_string(FileKind kind);
+
+}  // namespace saltern
