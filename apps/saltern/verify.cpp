@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "apps/saltern/command.h"
 #include "apps/saltern/compiled_run.h"
@@ -27,12 +28,14 @@ struct Options {
   bool layers = false, plain = false, no_compiled = false, json = false;
 };
 
-// Every value that a node makes is an output.
+// Every value that a node makes is an output, but for what nobody reads, which is not computed: positions of maxima.
 Graph with_all_outputs(Graph graph) {
+  std::set<std::string> read(graph.outputs.begin(), graph.outputs.end());
+  for (const Graph::Node &n : graph.nodes) read.insert(n.inputs.begin(), n.inputs.end());
   graph.outputs.clear();
   for (const Graph::Node &n : graph.nodes)
     for (const std::string &o : n.outputs)
-      if (graph.value(o).type != Type::text) graph.outputs.push_back(o);
+      if (graph.value(o).type != Type::text && read.count(o)) graph.outputs.push_back(o);
   return graph;
 }
 
@@ -110,7 +113,7 @@ void compare_paths(const Options &o, const LoadedModel &model, const HostValues 
   const Tensors data = tensors_of(given);
   const Graph graph = model.lowered(shapes_of(data)), inside = o.layers ? with_all_outputs(graph) : graph;
   const Tensors inputs = o.data.empty() ? random_inputs(graph) : data;
-  const Tensors library = saltern::run(inside, inputs);
+  const Tensors library = on_input([&] { return saltern::run(inside, inputs); });
   // The graph was optimised: node by node, the model runs as its file says.
   if (model.is_onnx())
     comparisons.add("node by node, library", graph, graph.outputs, tensors_of(model.run(values_of(inputs))), library);
@@ -151,13 +154,17 @@ int run(const Options &o) {
     expected = read_expected_outputs(model.graph(), o.data);
   }
   Comparisons comparisons(o.tolerance);
-  const bool node_by_node = o.no_compiled && !o.plain && !o.layers;
+  const bool node_by_node = o.no_compiled && !o.plain;
+  if (node_by_node && o.layers)
+    throw BadInput("there is nothing to compare the layers with: give --plain, or not --no-compiled");
   if (node_by_node && o.data.empty())
     throw BadInput("there is nothing to compare with: give DATA, --plain, or not --no-compiled");
   if (node_by_node)
     comparisons.add_expected(model.graph(), expected, model.run(inputs));
   else
     compare_paths(o, model, inputs, expected, comparisons);
+  if (comparisons.all().empty())
+    throw BadInput("nothing was compared: no value has two ways to be computed; give DATA with expected outputs");
   print(o, comparisons);
   return comparisons.first() ? 1 : 0;
 }

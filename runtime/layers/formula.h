@@ -16,6 +16,15 @@
 
 namespace saltern {
 
+// Calls such a kernel: all inputs, then all outputs.
+inline void call_formula(const std::string &kernel, const std::vector<Tensor> &inputs,
+                         const std::vector<Tensor> &outputs) {
+  std::vector<KernelArgument> arguments;
+  for (const Tensor &t : inputs) arguments.emplace_back(reversed(row_major(t)));
+  for (const Tensor &t : outputs) arguments.emplace_back(reversed(t));
+  call(kernel, std::move(arguments));
+}
+
 class Formula {
  public:
   using ShapeRule = std::function<Shape(const std::vector<Shape> &inputs)>;
@@ -26,7 +35,7 @@ class Formula {
                   [name](const std::vector<Tensor> &in, const Attributes &) {
                     std::vector<Tensor> d;
                     for (size_t i = 0; i + 1 < in.size(); ++i) d.push_back(Tensor::empty(in[i].shape()));
-                    run(name + "_gradient", in, d);
+                    call_formula(name + "_gradient", in, d);
                     return d;
                   }),
         forward_(
@@ -35,7 +44,7 @@ class Formula {
               std::vector<Shape> shapes;
               for (const Tensor &t : in) shapes.push_back(t.shape());
               const Tensor y = Tensor::empty(shape(shapes));
-              run(name, in, {y});
+              call_formula(name, in, {y});
               return {y};
             },
             [this](const Taped &t, const std::vector<Variable> &dy) {
@@ -51,13 +60,6 @@ class Formula {
   }
 
  private:
-  static void run(const std::string &kernel, const std::vector<Tensor> &inputs, const std::vector<Tensor> &outputs) {
-    std::vector<KernelArgument> arguments;
-    for (const Tensor &t : inputs) arguments.emplace_back(reversed(row_major(t)));
-    for (const Tensor &t : outputs) arguments.emplace_back(reversed(t));
-    call(kernel, std::move(arguments));
-  }
-
   Operation gradient_, forward_;
 };
 

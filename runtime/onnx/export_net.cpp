@@ -22,7 +22,9 @@ class NetExport {
         to_.values[name] = {v.shape, v.type, v.constant.defined() ? v.constant.in_layout(Layout::row_major) : Tensor()};
     to_.inputs = net.inputs;
     to_.outputs = net.outputs;
-    for (const std::string &o : net.outputs) to_.values[o] = {net.value(o).shape, net.value(o).type, {}};
+    // An output may be a constant, or an input.
+    for (const std::string &o : net.outputs)
+      to_.values.emplace(o, Graph::Value{net.value(o).shape, net.value(o).type, {}});
   }
 
   Graph run();
@@ -183,6 +185,12 @@ void sum(NetExport &e, const Graph::Node &n) {
         n.outputs);
 }
 
+void cross_entropy(NetExport &e, const Graph::Node &n) {
+  Attributes a = {{"reduction", std::string("none")}};
+  if (n.attributes.has("ignore")) a.set("ignore_index", n.attributes.integer("ignore"));
+  e.add("SoftmaxCrossEntropyLoss", n.inputs, n.outputs, a);
+}
+
 void leaky_relu(NetExport &e, const Graph::Node &n) { e.add("LeakyRelu", n.inputs, n.outputs, {{"alpha", 0.01}}); }
 void square(NetExport &e, const Graph::Node &n) { e.add("Mul", {n.inputs.at(0), n.inputs.at(0)}, n.outputs); }
 void silu(NetExport &e, const Graph::Node &n) {
@@ -201,6 +209,7 @@ const std::map<std::string, Write> &writers() {
       {"conv2d", convolution},
       {"conv2d_gradient_x", transposed_convolution},
       {"cosine", named("Cos")},
+      {"cross_entropy", cross_entropy},
       {"dense", dense},
       {"divide", named("Div")},
       {"dropout", named("Identity")},
@@ -242,7 +251,7 @@ const std::map<std::string, Write> &writers() {
 Graph NetExport::run() {
   for (const Graph::Node &n : net_.nodes) {
     const auto writer = writers().find(n.operation);
-    if (writer == writers().end()) unsupported(describe(n), ": ONNX has no operator for it");
+    if (writer == writers().end()) unsupported(describe(n), ": ONNX has no operator for it, and a kernel is nothing that a model can hold");
     writer->second(*this, n);
   }
   return std::move(to_);

@@ -1,0 +1,175 @@
+// Nets that were trained and saved here go through every command: pooled by sums and means, with a layer of their own,
+// constant. What a command cannot do with one it refuses with exit code 3, and names the layer.
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "apps/fashion_mnist/net.h"
+#include "runtime/data/npz.h"
+#include "runtime/graph/model_file.h"
+#include "runtime/graph/trace.h"
+#include "tests/apps/run_program.h"
+#include "tests/apps/small_models.h"
+
+namespace saltern {
+namespace {
+
+using nlohmann::json;
+
+class SavedNets : public testing::Test {
+ protected:
+  Said saltern(const std::string &arguments) {
+    return run_program("saltern", arguments + " --threads 1", "SALTERN_CACHE=" + folder.file("cache"));
+  }
+
+  void expect_good(const std::string &arguments) {
+    const Said said = saltern(arguments);
+    EXPECT_EQ(said.code, 0) << arguments << ": " << said.all;
+  }
+
+  std::string saved(const Graph &graph) {
+    const std::string path = folder.file("net.safetensors");
+    save_model(path, graph);
+    write_npz(data, graph.inputs.empty() ? std::map<std::string, Tensor>{{"unused", counting({1})}}
+                                         : std::map<std::string, Tensor>{
+                                               {graph.inputs[0], counting(graph.value(graph.inputs[0]).shape)}});
+    return path;
+  }
+
+  // All that needs no ONNX.
+  void expect_runs_and_compiles(const Graph &graph) {
+    const std::string net = saved(graph);
+    expect_good("info " + net);
+    expect_good("run " + net + (graph.inputs.empty() ? "" : " --inputs " + data));
+    expect_good("verify " + net);
+    expect_good("bench " + net + " --seconds 0.01");
+    expect_good("bench " + net + " --compiled --seconds 0.01");
+    expect_good("compile " + net + " -o " + folder.file("out"));
+  }
+
+  void expect_converts(const Graph &graph) {
+    const std::string onnx = folder.file("net.onnx");
+    expect_good("convert " + saved(graph) + " -o " + onnx);
+    expect_good("run " + onnx + (graph.inputs.empty() ? "" : " --inputs " + data));
+    expect_good("verify " + onnx + " --no-compiled --plain");
+  }
+
+  const ScratchFolder folder;
+  const std::string data = folder.file("data.npz");
+  Random random{1};
+};
+
+struct Pooled : Module {
+  Conv2d conv;
+  Linear last;
+  explicit Pooled(Random &random) : conv(random, 3, 8, 3), last(random, 8, 5) {}
+  Variable forward(const Variable &x) override {
+    const Variable h = relu(conv(x)), pooled = reshape(mean(h, {2, 3}), {x.shape()[0], 8});
+    return last(pooled - expand(sum(pooled, {1}), pooled.shape()) * 0.1);
+  }
+  void visit(Visitor &v) override {
+    v.child("conv", conv);
+    v.child("last", last);
+  }
+};
+
+TEST_F(SavedNets, OneWithMeansSumsAndRepetitionsGoesThroughEveryCommand) {
+  Pooled net(random);
+  const Graph graph = trace(net, {2, 3, 9, 9});
+  expect_runs_and_compiles(graph);
+  expect_good("verify " + folder.file("net.safetensors") + " --layers --plain");
+  expect_converts(graph);
+}
+
+TEST_F(SavedNets, TheDemosNetIsVerifiedLayerByLayer) {
+  Sequential net = fashion_net(random);
+  const std::string path = saved(trace(net, {1, 1, 28, 28}));
+  const Said said = saltern("verify " + path + " --layers --json");
+  ASSERT_EQ(said.code, 0) << said.all;
+  int pools = 0;
+  for (const json &row : json::parse(said.out)["values"]) pools += row["operation"] == "max_pool2d";
+  EXPECT_GE(pools, 1);
+}
+
+Graph net_with_own_layer(const std::string &operation) {
+  Graph g;
+  g.add_input("x", {5, 3});
+  g.add_constant("w", counting({16, 3}));
+  g.add_constant("scale", counting({16}));
+  g.add_node("dense", {"x", "w"}, "h", {5, 16});
+  g.add_node(operation, {"h", "scale"}, "t", {5, 16});
+  g.add_node("relu", {"t"}, "y", {5, 16});
+  g.outputs = {"y"};
+  return g;
+}
+
+TEST_F(SavedNets, ALayerOfAFormulaRunsWithItsKernelAndCompiles) {
+  expect_runs_and_compiles(net_with_own_layer("scaled_tanh"));
+  expect_good("verify " + folder.file("net.safetensors") + " --layers");
+}
+
+TEST_F(SavedNets, ALayerOfAFormulaIsNoOnnx) {
+  const Said said = saltern("convert " + saved(net_with_own_layer("scaled_tanh")) + " -o " + folder.file("net.onnx"));
+  EXPECT_EQ(said.code, 3);
+  EXPECT_TRUE(contains(said.all, "node 't' (scaled_tanh)"));
+}
+
+TEST_F(SavedNets, ALayerThatThisProgramLacksIsNotSupportedAndNamed) {
+  // There is a kernel of the second name, for something else.
+  for (const char *operation : {"no_such_layer", "sgd"}) {
+    const std::string net = saved(net_with_own_layer(operation));
+    for (const std::string &command :
+         {"run " + net + " --inputs " + data, "verify " + net, "bench " + net, "bench --compiled " + net,
+          "compile " + net + " -o " + folder.file("out"), "convert " + net + " -o " + folder.file("net.onnx")}) {
+      const Said said = saltern(command);
+      EXPECT_EQ(said.code, 3) << command << ": " << said.all;
+      EXPECT_TRUE(contains(said.all, "(" + std::string(operation) + ")")) << command;
+    }
+  }
+}
+
+TEST_F(SavedNets, AConstantOneGoesThroughEveryCommand) {
+  Graph g;
+  g.add_constant("y", counting({2, 3}));
+  g.outputs = {"y"};
+  expect_runs_and_compiles(g);
+  expect_converts(g);
+}
+
+TEST_F(SavedNets, OneThatDoesNotLookAtItsInputIsConstant) {
+  struct Same : Module {
+    Variable forward(const Variable &) override { return relu(Variable(counting({2, 3}))); }
+  } net;
+  const Graph graph = trace(net, {1, 4});
+  expect_runs_and_compiles(graph);
+  expect_converts(graph);
+}
+
+TEST_F(SavedNets, LayersWithNothingToCompareThemWithAreBadUsage) {
+  const std::string net = saved(small_net());
+  const Said said = saltern("verify " + net + " --no-compiled --layers");
+  EXPECT_EQ(said.code, 2) << said.all;
+  EXPECT_TRUE(contains(said.all, "--plain"));
+  EXPECT_EQ(said.out, "");
+}
+
+TEST_F(SavedNets, ParametersAreWeightsNotShapesOrSingleNumbers) {
+  Graph g;
+  g.inputs = {"x"};
+  g.values["x"] = {{2, 3}, Type::f32, {}, {}};
+  g.add_constant("w", counting({3, 4}));
+  g.add_constant("half", Tensor::full({}, 0.5));
+  g.add_constant("shape", Tensor::of<int64_t>({1}, {8}));
+  g.nodes = {
+      {"MatMul", {}, {"x", "w"}, {"h"}}, {"Mul", {}, {"h", "half"}, {"s"}}, {"Reshape", {}, {"s", "shape"}, {"y"}}};
+  g.outputs = {"y"};
+  g.values["y"] = {{8}, Type::f32, {}, {}};
+  const std::string path = folder.file("model.onnx");
+  save_onnx(path, model_of(g));
+  EXPECT_EQ(json::parse(saltern("info --json " + path).out)["parameters"], 12);
+  EXPECT_EQ(json::parse(saltern("convert --json " + path + " -o " + folder.file("out.onnx")).out)["parameters"], 12);
+}
+
+}  // namespace
+}  // namespace saltern
