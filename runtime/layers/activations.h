@@ -25,11 +25,14 @@ inline const Unary sigmoid("sigmoid", [](const Variable &x) {
 });
 using Sigmoid = Activation<sigmoid>;
 
+namespace functions {
 inline const Unary tanh("tanh", [](const Variable &x) {
   const Variable t = tanh(x);
   return -2 * t * (1 - t * t);
 });
-using Tanh = Activation<tanh>;
+}  // namespace functions
+inline Variable tanh(const Variable &x) { return functions::tanh(x); }
+using Tanh = Activation<functions::tanh>;
 
 // x Phi(x), with the normal distribution's Phi: the exact form, not the tanh approximation
 inline const Unary gelu("gelu", [](const Variable &x) {

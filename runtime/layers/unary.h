@@ -5,6 +5,9 @@
 //
 // A function NAME needs the kernels NAME(x) -> y and NAME_gradient(x, dy) -> dx. Its second derivative, a formula of
 // operations, is needed where gradients of gradients are; without it everything else works.
+//
+// Those that C has a function of the same name for (exp, tanh, ...) are functions here too, of an object in
+// saltern::functions: an object's name and a function's from <cmath> could not be told apart by who uses both.
 
 #include "runtime/layers/binary.h"
 
@@ -62,12 +65,20 @@ inline const Unary negate("negate", piecewise_linear);
 inline const Unary absolute("absolute", piecewise_linear);
 inline const Unary reciprocal("reciprocal", [](const Variable &x) { return 2.0 / (x * x * x); });
 inline const Unary square("square", [](const Variable &x) { return expand(scalar(2), x.shape()); });
+inline const Unary sine("sine", [](const Variable &x) { return -sine(x); });
+inline const Unary cosine("cosine", [](const Variable &x) { return -cosine(x); });
+
+namespace functions {
 inline const Unary sqrt("sqrt", [](const Variable &x) { return -0.25 / (x * sqrt(x)); });
 inline const Unary exp("exp", [](const Variable &x) { return exp(x); });
 inline const Unary log("log", [](const Variable &x) { return -1.0 / (x * x); });
-inline const Unary sine("sine", [](const Variable &x) { return -sine(x); });
-inline const Unary cosine("cosine", [](const Variable &x) { return -cosine(x); });
 inline const Unary erf("erf", [](const Variable &x) { return -2.256758334191025 * x * exp(-(x * x)); });  // 4/sqrt(pi)
+}  // namespace functions
+
+inline Variable sqrt(const Variable &x) { return functions::sqrt(x); }
+inline Variable exp(const Variable &x) { return functions::exp(x); }
+inline Variable log(const Variable &x) { return functions::log(x); }
+inline Variable erf(const Variable &x) { return functions::erf(x); }
 
 // a to the power of b. First derivatives are by kernels, which know the limits at a = 0 and b = 0. Here because second
 // ones take the logarithm of a; of the least normal number where a is 0, so that what is 0 by its limit stays 0.
