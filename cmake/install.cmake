@@ -1,6 +1,7 @@
 # `cmake --install build/release --prefix DIR`: the program, the run world as a library with its headers, a CMake package
-# (find_package(Saltern): Saltern::runtime, Saltern::saltern, saltern_add_model) and a pkg-config file. What is
-# installed can be moved, and needs neither the build tree nor the venv: the program's Halide comes with it.
+# (find_package(Saltern): Saltern::runtime, Saltern::onnx, Saltern::saltern, saltern_add_model) and pkg-config files
+# (saltern, saltern-onnx). What is installed can be moved, and needs neither the build tree nor the venv: the program's
+# Halide comes with it.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -30,5 +31,7 @@ install(FILES ${CMAKE_BINARY_DIR}/SalternConfig.cmake ${CMAKE_BINARY_DIR}/Salter
   DESTINATION ${saltern_package})
 # Where the prefix is, seen from the pkg-config file: --prefix may be given after the build.
 file(RELATIVE_PATH saltern_up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-configure_file(cmake/saltern.pc.in ${CMAKE_BINARY_DIR}/saltern.pc @ONLY)
-install(FILES ${CMAKE_BINARY_DIR}/saltern.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(package saltern saltern-onnx)
+  configure_file(cmake/${package}.pc.in ${CMAKE_BINARY_DIR}/${package}.pc @ONLY)
+endforeach()
+install(FILES ${CMAKE_BINARY_DIR}/saltern.pc ${CMAKE_BINARY_DIR}/saltern-onnx.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

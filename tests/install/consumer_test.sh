@@ -49,6 +49,8 @@ esac
   exit 1
 }
 expect "the program built by find_package" "$("$work/consumer/consumer_layers")"
+onnx=$work/consumer/small.safetensors.onnx
+expect "the ONNX model run with Saltern::onnx" "$("$work/consumer/consumer_onnx" "$onnx")"
 expect "the model compiled by saltern_add_model" "$("$work/consumer/consumer_model")"
 
 export PKG_CONFIG_PATH=$libraries/pkgconfig
@@ -56,3 +58,6 @@ export PKG_CONFIG_PATH=$libraries/pkgconfig
 # shellcheck disable=SC2046
 c++ "$consumer/layers.cpp" $(pkg-config --cflags --libs saltern) -o "$work/by_pkg_config"
 expect "the program built by pkg-config" "$("$work/by_pkg_config")"
+# shellcheck disable=SC2046
+c++ "$consumer/run_onnx.cpp" $(pkg-config --cflags --libs saltern-onnx) -o "$work/onnx_by_pkg_config"
+expect "the ONNX program built by pkg-config" "$("$work/onnx_by_pkg_config" "$onnx")"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Every header that is installed compiles alone, as C++17 and with what pkg-config says.
+# Every header that is installed compiles alone, as C++17 and with what pkg-config says: those of runtime/onnx are of
+# the package saltern-onnx, all others of saltern.
 #   headers_test.sh CMAKE BUILD_TREE WORK_FOLDER
 set -euo pipefail
 cmake=$1 build=$2 work=$3
@@ -9,7 +10,10 @@ trap 'rm -rf "$work"' EXIT
 "$cmake" --install "$build" --prefix "$work" >/dev/null
 PKG_CONFIG_PATH=$(dirname "$(find "$work" -name saltern.pc)")
 export PKG_CONFIG_PATH
-# shellcheck disable=SC2046
-find "$work/include/saltern/runtime" "$work/include/saltern/dsl" -name '*.h' -print0 |
-  xargs -0 -I{} -P 2 c++ -fsyntax-only -Wall -Wextra -Werror \
-    $(pkg-config --cflags saltern) -include {} -x c++ /dev/null
+headers=$work/include/saltern
+compile() { # PACKAGE: what stands on standard input, headers with zeros between them
+  # shellcheck disable=SC2046
+  xargs -0 -I{} -P 2 c++ -fsyntax-only -Wall -Wextra -Werror $(pkg-config --cflags "$1") -include {} -x c++ /dev/null
+}
+find "$headers/runtime" "$headers/dsl" -name '*.h' ! -path "$headers/runtime/onnx/*" -print0 | compile saltern
+find "$headers/runtime/onnx" -name '*.h' -print0 | compile saltern-onnx
