@@ -21,6 +21,10 @@ class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
+  // Throws where the loss depends on something that requires a gradient and is no parameter here, so that it would stay
+  // as it is: a Module whose visit() does not name all its parts. For the first step of a training, before backward().
+  void check(const Variable &loss) const;
+
   // Updates every parameter that has a gradient.
   void step();
   void clear_gradients() const;
@@ -41,6 +45,7 @@ class Optimizer {
     int64_t step_count() const { return *steps.data<int64_t>(); }
   };
 
+  // Throws where the module has no parameters.
   Optimizer(Module &module, double rate, std::vector<std::string> slot_names);
   virtual void update(const Parameter &p, const Tensor &gradient) const = 0;
 

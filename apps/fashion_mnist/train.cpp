@@ -181,6 +181,7 @@ Trained train(Module &net, const FashionMnist &data, const TrainOptions &options
       const double value = loss.value().item();
       if (!std::isfinite(value))
         fail("step ", s.step + 1, ": the loss is ", value, "; a rate below ", options.rate, " may help");
+      if (s.step == resumed_at) optimizer.check(loss);
       backward(loss);
       optimizer.step();
       optimizer.clear_gradients();

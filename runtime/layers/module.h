@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/memory.h"
 #include "runtime/variable.h"
 
 namespace saltern {
@@ -103,6 +104,20 @@ class EvaluationMode {
  private:
   std::vector<std::pair<Module *, bool>> before_;
 };
+
+// The name of a module's class, as messages say it: "Linear".
+std::string class_name(const Module &module);
+
+// A part's result; its errors begin with what it is called and its class. For modules that are made of others.
+inline Variable inside(const std::string &name, Module &part, const Variable &x) {
+  try {
+    return part.forward(x);
+  } catch (const OutOfMemory &) {
+    throw;
+  } catch (const Error &e) {
+    fail(name, " (", class_name(part), "): ", e.what());
+  }
+}
 
 inline void Visitor::child(const std::string &name, Module &m) {
   const std::string outer = prefix_;
