@@ -45,6 +45,7 @@ Tensor sum_over(const Tensor &t, const std::vector<bool> &marked, double scale) 
     strides[d] = stride;
     stride *= shape[d];
   }
+  if (x.size() == 0) return Tensor::zeros(shape).viewed(shape, strides);
   groups = merged(groups);
   size_t left =
       static_cast<size_t>(std::count_if(groups.begin(), groups.end(), [](const Group &g) { return g.marked; }));

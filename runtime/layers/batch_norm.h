@@ -13,7 +13,7 @@ namespace operations {
 
 // x as (c, all others).
 inline View by_channel(const Tensor &t) {
-  if (t.rank() < 2) fail("batch_norm: ", to_string(t.shape()), " has no dimension 1 for channels");
+  if (t.rank() < 2 || t.extent(1) == 0) fail("batch_norm: ", to_string(t.shape()), " has no channels in dimension 1");
   const int64_t channels = t.extent(1);
   return {t, {{channels, 1}, {t.size() / channels, channels}}};
 }
@@ -98,8 +98,8 @@ inline const Operation batch_norm(
     [](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
       if (t.needs(1) || t.needs(2)) fail("batch_norm: its statistics have no gradient rule");
       if (recording_mode() != RecordingMode::off) {
-        Shape by_channel(t.input(0).shape().size(), 1);
-        by_channel[1] = t.input(0).shape()[1];
+        Shape by_channel(t.shape(0).size(), 1);
+        by_channel[1] = t.shape(0)[1];
         const std::vector<Variable> d = batch_norm_recorded(t.input(0), saltern::reshape(t.input(1), by_channel),
                                                             saltern::reshape(t.input(2), by_channel), t.input(3), dy[0],
                                                             t.attributes().real("epsilon"), false);
@@ -129,8 +129,11 @@ class BatchNorm : public Module {
   Variable forward(const Variable &x) override {
     const Attributes a = {{"epsilon", epsilon_}};
     if (!training()) return apply_one(operations::batch_norm, {x, mean_, variance_, weight, bias}, a);
+    const auto values_a_channel = static_cast<double>(x.value().size() / std::max<int64_t>(x.value().extent(1), 1));
+    if (values_a_channel < 2)
+      fail("BatchNorm: training needs more than one value a channel; x is ", to_string(x.shape()));
     const std::vector<Variable> y = apply(operations::batch_norm_training, {x, weight, bias}, a);
-    remember(y[1].value(), y[2].value(), static_cast<double>(x.value().size() / x.value().extent(1)));
+    remember(y[1].value(), y[2].value(), values_a_channel);
     return y[0];
   }
 
@@ -145,7 +148,6 @@ class BatchNorm : public Module {
  private:
   // Running statistics, the variance unbiased, as PyTorch keeps them.
   void remember(const Tensor &mean, const Tensor &variance, double count) {
-    if (count < 2) fail("BatchNorm: training needs more than one value a channel");
     for (int64_t c = 0; c < mean.size(); ++c) {
       const auto blend = [&](float &kept, double now) {
         kept = static_cast<float>((1 - momentum_) * kept + momentum_ * now);

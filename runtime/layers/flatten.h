@@ -8,7 +8,8 @@ namespace saltern {
 
 inline Variable flatten(const Variable &x) {
   if (x.shape().empty()) fail("flatten: a scalar has no batch dimension");
-  return reshape(x, {x.shape()[0], -1});
+  const Shape &s = x.shape();
+  return reshape(x, {s[0], elements({s.begin() + 1, s.end()})});
 }
 
 class Flatten : public Module {

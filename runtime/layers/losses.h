@@ -81,6 +81,8 @@ inline const Operation cross_entropy(
 
 // The mean over the batch.
 inline Variable cross_entropy(const Variable &x, const Variable &labels) {
+  if (labels.value().size() == 0)
+    fail("cross_entropy: a batch without samples has no mean; x is ", to_string(x.shape()));
   return mean(apply_one(operations::cross_entropy, {x, labels}));
 }
 

@@ -38,7 +38,7 @@ inline const Operation sum(
     },
     [](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
       const double scale = t.attributes().real("scale", 1);
-      return {saltern::expand(scale == 1 ? dy[0] : saltern::sum(dy[0], {}, scale), t.input(0).shape())};
+      return {saltern::expand(scale == 1 ? dy[0] : saltern::sum(dy[0], {}, scale), t.shape(0))};
     });
 
 inline const Operation expand(
@@ -49,7 +49,7 @@ inline const Operation expand(
       return {y};
     },
     [](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
-      return {sum_to(dy[0], t.input(0).shape())};
+      return {sum_to(dy[0], t.shape(0))};
     });
 
 }  // namespace operations
@@ -61,6 +61,7 @@ inline Variable sum(const Variable &x, const std::vector<int64_t> &axes, double 
 inline Variable mean(const Variable &x, const std::vector<int64_t> &axes) {
   int64_t count = 1;  // sum() refuses a dimension that is named twice
   for (int64_t d : axes) count *= x.shape()[dimension(d, x.value().rank(), "mean")];
+  if (count == 0) fail("mean: there are no elements to take it of in ", to_string(x.shape()));
   return sum(x, axes, 1.0 / static_cast<double>(count));
 }
 
