@@ -13,7 +13,7 @@ namespace saltern {
 namespace {
 
 constexpr auto redraw_interval = std::chrono::milliseconds(100);
-constexpr int widest_bar = 30, narrowest_bar = 8;
+constexpr int widest_bar = 30, narrowest_bar = 8, narrowest_label = 12;
 constexpr const char *erase_line = "\r\x1b[K";
 
 int columns_of(std::FILE *out) {
@@ -78,22 +78,29 @@ std::string to_string(const ProgressLine &line) {
   const int64_t total = std::max<int64_t>(line.total, 0), done = std::clamp<int64_t>(line.done, 0, total);
   const double share = total > 0 ? static_cast<double>(done) / static_cast<double>(total) : 0;
   const std::string all = std::to_string(total);
-  std::string numbers = right_aligned(std::to_string(static_cast<int>(100 * share)), 3) + " %  " +
-                        right_aligned(std::to_string(done), all.size()) + "/" + all;
+  std::string label = line.label, text = line.text.empty() ? "" : "  " + line.text;
+  std::string count = "  " + right_aligned(std::to_string(done), all.size()) + "/" + all, pace, left;
   if (done > 0 && line.seconds > 0) {
     const double rate = static_cast<double>(done) / line.seconds;
-    numbers += "  " + rate_text(rate) + "  " + clock_time(static_cast<double>(total - done) / rate) + " left";
+    pace = "  " + rate_text(rate);
+    left = "  " + clock_time(static_cast<double>(total - done) / rate) + " left";
   }
-  if (!line.text.empty()) numbers += "  " + line.text;
-
-  const int room = line.columns - width_of(line.label) - width_of(numbers) - 2;
-  const int bar = std::min(room, widest_bar);
-  std::string text = line.label + " ";
+  const auto numbers = [&] {
+    return right_aligned(std::to_string(static_cast<int>(100 * share)), 3) + " %" + count + pace + left + text;
+  };
+  // Where columns are few, the bar stays, and what matters least gives way to it.
+  const auto room = [&] { return line.columns - width_of(label) - width_of(numbers()) - 2; };
+  for (std::string *part : {&pace, &count, &left})
+    if (room() < narrowest_bar) part->clear();
+  if (room() < narrowest_bar) label = cut(label, std::max(narrowest_label, width_of(label) + room() - narrowest_bar));
+  if (room() < narrowest_bar) text.clear();
+  const int bar = std::min(room(), widest_bar);
+  std::string drawn;
   if (bar >= narrowest_bar) {
     const int full = static_cast<int>(share * bar);
-    text += repeated(line.unicode ? "━" : "#", full) + repeated(line.unicode ? "─" : "-", bar - full) + " ";
+    drawn = repeated(line.unicode ? "━" : "#", full) + repeated(line.unicode ? "─" : "-", bar - full) + " ";
   }
-  return cut(text + numbers, line.columns);
+  return cut(label + " " + drawn + numbers(), line.columns);
 }
 
 Progress::Progress(std::string label, int64_t total, const ProgressOptions &options)

@@ -49,6 +49,20 @@ TEST(ProgressLine, NeverExceedsItsColumns) {
     }
 }
 
+TEST(ProgressLine, KeepsItsBarWhereColumnsAreFew) {
+  // As `saltern tune` draws it.
+  for (int columns : {100, 79, 60, 40}) {
+    const ProgressLine line = {
+        "conv2d 3x3 64->64 @56 padding 1 forward", "best 92.3 % of peak, 0 failed", 20, 40, 16.7, columns, true};
+    const std::string text = to_string(line);
+    EXPECT_LE(width(text), columns);
+    EXPECT_TRUE(contains(text, "━━━━────")) << columns;
+    EXPECT_TRUE(contains(text, "50 %")) << columns;
+    EXPECT_TRUE(contains(text, "conv2d")) << columns;
+    if (columns >= 60) EXPECT_TRUE(contains(text, "best 92.3 %")) << columns;
+  }
+}
+
 TEST(ProgressLine, SurvivesNonsense) {
   for (int64_t done : {std::numeric_limits<int64_t>::min(), int64_t{-1}, int64_t{0}, int64_t{5}})
     for (int64_t total : {std::numeric_limits<int64_t>::min(), int64_t{0}, int64_t{3}})
