@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "generators/model/passes/passes.h"
@@ -16,29 +17,28 @@ class Rewriter {
   explicit Rewriter(Graph &graph) : graph_(graph) {}
 
   void rewrite(const Graph::Node &n) {
+    static const std::map<std::string, void (Rewriter::*)(const Graph::Node &)> rules = {
+        {"average_pool2d", &Rewriter::average_pool},
+        {"batch_norm", &Rewriter::batch_norm},
+        {"conv2d_gradient_x", &Rewriter::transposed_convolution},
+        {"cross_entropy", &Rewriter::cross_entropy},
+        {"dropout", &Rewriter::repeated},
+        {"expand", &Rewriter::repeated},
+        {"identity", &Rewriter::repeated},
+        {"log_softmax", &Rewriter::softmax},
+        {"matmul", &Rewriter::matmul},
+        {"slice", &Rewriter::slice},
+        {"softmax", &Rewriter::softmax},
+        {"sum", &Rewriter::sum},
+        {"transpose", &Rewriter::transpose},
+    };
     begin_ = graph_.nodes.size();
-    if (n.outputs.size() == 1 && elements(graph_.value(n.outputs[0]).shape) == 0)
+    const bool is_empty = n.outputs.size() == 1 && elements(graph_.value(n.outputs[0]).shape) == 0;
+    const auto rule = rules.find(n.operation);
+    if (is_empty)
       nothing(n);
-    else if (n.operation == "matmul")
-      matmul(n);
-    else if (n.operation == "softmax" || n.operation == "log_softmax")
-      softmax(n);
-    else if (n.operation == "conv2d_gradient_x")
-      transposed_convolution(n);
-    else if (n.operation == "average_pool2d")
-      average_pool(n);
-    else if (n.operation == "slice")
-      slice(n);
-    else if (n.operation == "transpose")
-      transpose(n);
-    else if (n.operation == "sum")
-      sum(n);
-    else if (n.operation == "expand" || n.operation == "dropout" || n.operation == "identity")
-      repeated(n);
-    else if (n.operation == "batch_norm")
-      batch_norm(n);
-    else if (n.operation == "cross_entropy")
-      cross_entropy(n);
+    else if (rule != rules.end())
+      (this->*rule->second)(n);
     else
       graph_.nodes.push_back(n);
   }
