@@ -35,7 +35,9 @@ class ExitCodes : public testing::Test {
     const Said said = run_program("saltern", arguments, before + "SALTERN_CACHE=" + folder.file("cache"));
     EXPECT_EQ(said.code, code) << arguments << ": " << said.all;
     EXPECT_TRUE(contains(said.all, culprit)) << arguments;
-    if (code != 0) EXPECT_EQ(said.out, "") << arguments;
+    if (code != 0) {
+      EXPECT_EQ(said.out, "") << arguments;
+    }
   }
 
   const ScratchFolder folder;
