@@ -63,8 +63,9 @@ TEST(Empty, GradientsAreZerosOrAnErrorThatNamesTheOperationAndTheShape) {
   try {
     backward(sum(net(nothing({0, 4}))));
     for (const Variable &p : net.parameters())
-      if (p.gradient().defined())
+      if (p.gradient().defined()) {
         for (double g : p.gradient().value().reals()) EXPECT_EQ(g, 0);
+      }
   } catch (const Error &e) {
     EXPECT_TRUE(contains(e.what(), "[0, ")) << e.what();
     EXPECT_TRUE(contains(e.what(), "operation '")) << e.what();

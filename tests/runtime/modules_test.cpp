@@ -43,7 +43,7 @@ TEST(Optimizer, OfAModuleWithoutParametersIsAnError) {
   Forgetful net(random, false);
   expect_error([&] { SGD optimizer(net); }, {"without parameters", "Forgetful", "visit()"});
   expect_error([&] { Adam optimizer(net); }, {"visit()"});
-  Sequential empty(ReLU());
+  Sequential empty{ReLU()};
   expect_error([&] { SGD optimizer(empty); }, {"without parameters"});
 }
 

@@ -59,7 +59,9 @@ TEST(ProgressLine, KeepsItsBarWhereColumnsAreFew) {
     EXPECT_TRUE(contains(text, "━━━━────")) << columns;
     EXPECT_TRUE(contains(text, "50 %")) << columns;
     EXPECT_TRUE(contains(text, "conv2d")) << columns;
-    if (columns >= 60) EXPECT_TRUE(contains(text, "best 92.3 %")) << columns;
+    if (columns >= 60) {
+      EXPECT_TRUE(contains(text, "best 92.3 %")) << columns;
+    }
   }
 }
 
