@@ -21,7 +21,9 @@ std::optional<std::vector<int>> strides_of(const std::vector<int> &extents, cons
   for (int extent : extents) {
     const int64_t upto = before * extent;
     if (before < piece.run && upto > piece.run) return std::nullopt;
-    strides.push_back(static_cast<int>(before < piece.run ? before : before / piece.run * piece.pitch));
+    // Of one run nothing lies a pitch further on: dimensions of one element are as in any dense tensor.
+    const bool within_run = before < piece.run || piece.is_dense();
+    strides.push_back(static_cast<int>(within_run ? before : before / piece.run * piece.pitch));
     before = upto;
   }
   return strides;
