@@ -30,6 +30,13 @@ TEST(FoldedScales, AConstantSumIsABias) {
               "constant y.bias f32 [2] = [10.0, 20.0]\nnode Conv(x, w.folded, y.bias) -> y\noutput y\n");
 }
 
+TEST(FoldedScales, AScaleAloneAddsNoBias) {
+  expect_pass(with_folded_scales,
+              "input x f32 [n, 2]\nconstant w f32 [2, 1] = [1.0, 2.0]\nconstant half f32 [] = [0.5]\n"
+              "node MatMul(x, w) -> a\nnode Mul(a, half) -> y\noutput y\n",
+              "input x f32 [n, 2]\nconstant w.folded f32 [2, 1] = [0.5, 1.0]\nnode MatMul(x, w.folded) -> y\noutput y\n");
+}
+
 TEST(FoldedScales, ChainsGoIntoOneConv) {
   expect_one(conv + norm +
                  "constant b f32 [2] = [0.25, -8.0]\nconstant c f32 [1, 2, 1, 1] = [3.0, -2.0]\n"

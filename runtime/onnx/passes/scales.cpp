@@ -167,8 +167,14 @@ class Folding {
     if (!holds) return false;
     Graph::Node made = *p.node;
     const std::string w = sweep_.constant(made.inputs[1] + ".folded", weights);
-    made.inputs = {made.inputs[0], w, sweep_.constant(n.outputs[0] + ".bias", bias)};
-    if (made.operation == "MatMul") made.operation = "Gemm";
+    const bool had_bias = made.inputs.size() > 2 && !made.inputs[2].empty();
+    const auto is_zero = [](double d) { return d == 0; };
+    made.inputs = {made.inputs[0], w};
+    // Where nothing was added, nothing is: a bias of zeros would be more to load, and make 0 of -0.
+    if (had_bias || !std::all_of(s.shift.begin(), s.shift.end(), is_zero)) {
+      made.inputs.push_back(sweep_.constant(n.outputs[0] + ".bias", bias));
+      if (made.operation == "MatMul") made.operation = "Gemm";
+    }
     if (made.attributes.has("beta")) made.attributes.set("beta", 1.0);
     made.outputs = n.outputs;
     // What was made before stays without a reader, for the pass that drops dead code.
