@@ -69,7 +69,7 @@ TEST(InferShapes, BranchesAndLoops) {
   EXPECT_EQ(shape_of(model_of(head + "node If(c) {then_branch = graph a, else_branch = graph b} -> y\noutput y\n")),
             "f32 [n, 2]");
   EXPECT_EQ(shape_of(model_of(head + "node If(c) {then_branch = graph a, else_branch = graph c} -> y\noutput y\n")),
-            "");
+            "f32 [?, 2]");
   const std::string loop =
       "input x f32 [n, 2]\nconstant count i64 [] = [5]\ngraph body\ninput i\ninput on\ninput v\ninput w\n"
       "node Identity(on) -> next\nnode Neg(v) -> v1\nnode Concat(w, w) {axis = 0} -> w1\n"
@@ -78,11 +78,15 @@ TEST(InferShapes, BranchesAndLoops) {
   EXPECT_EQ(shape_of(model_of(loop)), "f32 [n, 2]");
   EXPECT_EQ(shape_of(model_of(loop), "grown"), "");
   EXPECT_EQ(shape_of(model_of(loop), "all"), "f32 [5, n, 2]");
-  EXPECT_EQ(shape_of(model_of("input x f32 [n, t, 2]\ninput s f32 [n, 2]\ngraph body\ninput s0\ninput x0\n"
-                              "node Add(s0, x0) -> s1\noutput s1\noutput s1\nend\n"
-                              "node Scan(s, x) {body = graph body, num_scan_inputs = 1, scan_input_axes = [1], "
-                              "scan_output_axes = [2]} -> last, y\noutput y\n")),
-            "f32 [n, 2, t]");
+  // What is gathered from no turn at all has the shape that the body declares, and this one declares none.
+  const auto scan = [](const std::string &turns) {
+    return model_of("input x f32 [n, " + turns + ", 2]\ninput s f32 [n, 2]\ngraph body\ninput s0\ninput x0\n" +
+                    "node Add(s0, x0) -> s1\noutput s1\noutput s1\nend\n" +
+                    "node Scan(s, x) {body = graph body, num_scan_inputs = 1, scan_input_axes = [1], " +
+                    "scan_output_axes = [2]} -> last, y\noutput y\n");
+  };
+  EXPECT_EQ(shape_of(scan("4")), "f32 [n, 2, 4]");
+  EXPECT_EQ(shape_of(scan("t")), "");
 }
 
 TEST(InferShapes, DeclaredShapesStayWhereNothingBetterIsKnown) {

@@ -10,7 +10,8 @@ std::string around(const std::string &declarations, const std::string &node) {
   return "input x f32 [n, 3]\n" + declarations + node + " -> a\nnode Abs(a) -> y\noutput y\n";
 }
 const std::string gone = "input x f32 [n, 3]\nnode Abs(x) -> y\noutput y\n";
-const std::string zero = "constant c f32 [] = [0.0]\n", one = "constant c f32 [1, 3] = [1.0, 1.0, 1.0]\n";
+const std::string zero = "constant c f32 [] = [0.0]\n", negative_zero = "constant c f32 [] = [-0.0]\n",
+                  one = "constant c f32 [1, 3] = [1.0, 1.0, 1.0]\n";
 
 TEST(Identities, WhatChangesNothingIsGone) {
   expect_pass(without_identities, around("", "node Identity(x)"), gone);
@@ -19,8 +20,9 @@ TEST(Identities, WhatChangesNothingIsGone) {
   expect_pass(without_identities, around("", "node Concat(x) {axis = 1}"), gone);
   expect_pass(without_identities, around("", "node Sum(x)"), gone);
   expect_pass(without_identities, around("", "node Cast(x) {to = 1}"), gone);
-  for (const char *node : {"node Add(x, c)", "node Add(c, x)", "node Sub(x, c)"})
-    expect_pass(without_identities, around(zero, node), gone);
+  expect_pass(without_identities, around(zero, "node Sub(x, c)"), gone);
+  for (const char *node : {"node Add(x, c)", "node Add(c, x)"})
+    expect_pass(without_identities, around(negative_zero, node), gone);
   for (const char *node : {"node Mul(x, c)", "node Mul(c, x)", "node Div(x, c)", "node Pow(x, c)"})
     expect_pass(without_identities, around(one, node), gone);
   expect_pass(without_identities, around("constant c i64 [4] = [0, 0, 0, 0]\n", "node Pad(x, c)"), gone);
@@ -33,8 +35,10 @@ TEST(Identities, WhatChangesNothingIsGone) {
 }
 
 TEST(Identities, WhatChangesSomethingStays) {
-  for (const char *node : {"node Sub(c, x)", "node Mul(x, c)"})
+  // -0 + 0 is 0, and so is -0 - -0.
+  for (const char *node : {"node Sub(c, x)", "node Mul(x, c)", "node Add(x, c)", "node Add(c, x)"})
     expect_no_change(without_identities, around(zero, node));
+  expect_no_change(without_identities, around(negative_zero, "node Sub(x, c)"));
   for (const char *node : {"node Div(c, x)", "node Add(x, c)", "node Pow(c, x)"})
     expect_no_change(without_identities, around(one, node));
   // The constant makes the result larger.
