@@ -1,12 +1,15 @@
 #include "dsl/expression.h"
 
-#include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <stdexcept>
 #include <unordered_map>
+#include <unordered_set>
 
+#include "dsl/index_arithmetic.h"
 #include "dsl/index_bounds.h"
+#include "dsl/value.h"
 
 namespace saltern::formula {
 
@@ -17,23 +20,63 @@ struct FunctionFacts {
   int operands;
 };
 
-const std::array<FunctionFacts, 50> &function_table() {
-  static const std::array<FunctionFacts, 50> table = {{
-      {"negate", 1},     {"absolute", 1},       {"exp", 1},           {"log", 1},         {"sqrt", 1},
-      {"sine", 1},       {"cosine", 1},         {"tangent", 1},       {"arcsine", 1},     {"arccosine", 1},
-      {"arctangent", 1}, {"sinh", 1},           {"cosh", 1},          {"tanh", 1},        {"arcsinh", 1},
-      {"arccosh", 1},    {"arctanh", 1},        {"erf", 1},           {"floor", 1},       {"ceiling", 1},
-      {"round", 1},      {"truncate", 1},       {"invert", 1},        {"is_nan", 1},      {"is_infinite", 1},
-      {"add", 2},        {"subtract", 2},       {"multiply", 2},      {"divide", 2},      {"remainder", 2},
-      {"modulo", 2},     {"power", 2},          {"maximum", 2},       {"minimum", 2},     {"less", 2},
-      {"less_equal", 2}, {"equal", 2},          {"both", 2},          {"either", 2},      {"differ", 2},
-      {"shift_left", 2}, {"shift_right", 2},    {"sum", 0},           {"product", 0},     {"greatest", 0},
-      {"least", 0},      {"first_greatest", 0}, {"last_greatest", 0}, {"first_least", 0}, {"last_least", 0},
+const std::array<FunctionFacts, 52> &function_table() {
+  static const std::array<FunctionFacts, 52> table = {{
+      {"negate", 1},
+      {"absolute", 1},
+      {"exp", 1},
+      {"log", 1},
+      {"sqrt", 1},
+      {"sine", 1},
+      {"cosine", 1},
+      {"tangent", 1},
+      {"arcsine", 1},
+      {"arccosine", 1},
+      {"arctangent", 1},
+      {"sinh", 1},
+      {"cosh", 1},
+      {"tanh", 1},
+      {"arcsinh", 1},
+      {"arccosh", 1},
+      {"arctanh", 1},
+      {"erf", 1},
+      {"floor", 1},
+      {"ceiling", 1},
+      {"round", 1},
+      {"truncate", 1},
+      {"invert", 1},
+      {"is_nan", 1},
+      {"is_infinite", 1},
+      {"stopped", 1},
+      {"add", 2},
+      {"subtract", 2},
+      {"multiply", 2},
+      {"divide", 2},
+      {"remainder", 2},
+      {"modulo", 2},
+      {"quotient", 2},
+      {"power", 2},
+      {"maximum", 2},
+      {"minimum", 2},
+      {"less", 2},
+      {"less_equal", 2},
+      {"equal", 2},
+      {"both", 2},
+      {"either", 2},
+      {"differ", 2},
+      {"shift_left", 2},
+      {"shift_right", 2},
+      {"sum", 0},
+      {"product", 0},
+      {"greatest", 0},
+      {"least", 0},
+      {"first_greatest", 0},
+      {"last_greatest", 0},
+      {"first_least", 0},
+      {"last_least", 0},
   }};
   return table;
 }
-
-Expression made(Expression::Node node) { return Expression(std::make_shared<const Expression::Node>(std::move(node))); }
 
 [[noreturn]] void refuse(Function f, const std::string &why) {
   throw std::invalid_argument("formula: " + name(f) + ": " + why);
@@ -50,36 +93,17 @@ bool gives_boolean(Function f) {
          f == Function::equal;
 }
 
-bool finds_a_place(Function f) { return f >= Function::first_greatest; }
-
 std::atomic<int> next_step{0};
-
-const int64_t *constant_index(const Expression &e) {
-  return e->kind == Expression::Kind::constant && e.type() == Type::i64 ? &e->integer : nullptr;
-}
-
-// Index arithmetic with constants is done at once; undefined where there is nothing to do.
-Expression simplified_index(Function f, const Expression &a, const Expression &b) {
-  const int64_t *p = constant_index(a), *q = constant_index(b);
-  if (p && q) {
-    // What overflows wraps round, as it does when a formula runs.
-    const auto left = static_cast<uint64_t>(*p), right = static_cast<uint64_t>(*q);
-    const auto wrapped = [](uint64_t i) { return constant_integer(Type::i64, static_cast<int64_t>(i)); };
-    if (f == Function::add) return wrapped(left + right);
-    if (f == Function::subtract) return wrapped(left - right);
-    if (f == Function::multiply) return wrapped(left * right);
-  }
-  if (p && *p == 0 && f == Function::add) return b;
-  if (p && *p == 1 && f == Function::multiply) return b;
-  if (q && *q == 0 && (f == Function::add || f == Function::subtract)) return a;
-  if (q && *q == 1 && (f == Function::multiply || f == Function::divide)) return a;
-  return {};
-}
 
 }  // namespace
 
 const std::string &name(Function f) { return function_table()[static_cast<size_t>(f)].name; }
 int operand_count(Function f) { return function_table()[static_cast<size_t>(f)].operands; }
+
+bool finds_a_place(Function f) { return f >= Function::first_greatest; }
+
+Expression::Expression(int index) : Expression(static_cast<int64_t>(index)) {}
+Expression::Expression(int64_t index) : Expression(constant_integer(Type::i64, index)) {}
 
 Expression constant(Type type, double value) {
   Expression::Node n{Expression::Kind::constant, type};
@@ -87,20 +111,22 @@ Expression constant(Type type, double value) {
     n.real = value;
   else
     n.integer = static_cast<int64_t>(value);
-  return made(std::move(n));
+  return interned(std::move(n));
 }
 
 Expression constant_integer(Type type, int64_t value) {
   if (is_real(type)) return constant(type, static_cast<double>(value));
   Expression::Node n{Expression::Kind::constant, type};
   n.integer = value;
-  return made(std::move(n));
+  return interned(std::move(n));
 }
+
+Expression truth(bool value) { return constant_integer(Type::boolean, value ? 1 : 0); }
 
 Expression axis(int number) {
   Expression::Node n{Expression::Kind::axis, Type::i64};
   n.number = number;
-  return made(std::move(n));
+  return interned(std::move(n));
 }
 
 Expression load(int operand, Type type, std::vector<Expression> indices) {
@@ -109,16 +135,53 @@ Expression load(int operand, Type type, std::vector<Expression> indices) {
   Expression::Node n{Expression::Kind::load, type};
   n.number = operand;
   n.arguments = std::move(indices);
-  return made(std::move(n));
+  return interned(std::move(n));
+}
+
+Expression load(const std::shared_ptr<const Stage> &stage, std::vector<Expression> indices) {
+  if (static_cast<int>(indices.size()) != stage->rank)
+    throw std::invalid_argument("formula: " + stage->name + " of rank " + std::to_string(stage->rank) + " is read at " +
+                                std::to_string(indices.size()) + " indices");
+  Expression e = load(-1, stage->type, std::move(indices));
+  Expression::Node n = *e.get();
+  n.stage = stage;
+  // There is one place along an extent of 1.
+  for (size_t d = 0; d < n.arguments.size(); ++d)
+    if (is_number(stage->extents[d], 1)) n.arguments[d] = 0;
+  return interned(std::move(n));
+}
+
+Expression symbol(const std::string &name, Type type, int64_t least, double typical) {
+  Expression::Node n{Expression::Kind::symbol, type};
+  n.name = name;
+  n.integer = least;
+  n.real = typical;
+  return interned(std::move(n));
 }
 
 Expression call(Function f, const Expression &a) {
   if (operand_count(f) != 1) refuse(f, "does not take one operand");
   expect_arithmetic(f, a);
+  if (f == Function::invert && a.type() == Type::boolean && a->kind == Expression::Kind::constant)
+    return truth(a->integer == 0);
+  if (f == Function::negate && a->is_index) return 0 - a;
   Expression::Node n{Expression::Kind::call, gives_boolean(f) ? Type::boolean : a.type(), f};
   n.arguments = {a};
-  return made(std::move(n));
+  return interned(std::move(n));
 }
+
+namespace {
+
+// Of two conditions; undefined where nothing is decided.
+Expression simple_condition(Function f, const Expression &a, const Expression &b) {
+  if (f != Function::both && f != Function::either) return {};
+  const bool is_both = f == Function::both;
+  if (is_same(a, b) || is_truth(b, is_both)) return a;
+  if (is_truth(a, is_both)) return b;
+  return is_truth(a, !is_both) || is_truth(b, !is_both) ? truth(!is_both) : Expression();
+}
+
+}  // namespace
 
 Expression call(Function f, const Expression &a, const Expression &b) {
   if (operand_count(f) != 2) refuse(f, "does not take two operands");
@@ -126,10 +189,14 @@ Expression call(Function f, const Expression &a, const Expression &b) {
   expect_arithmetic(f, b);
   if (a.type() != b.type())
     refuse(f, "of " + std::string(facts(a.type()).name) + " and " + std::string(facts(b.type()).name));
-  if (const Expression simple = simplified_index(f, a, b); simple.defined()) return simple;
+  if (f == Function::quotient && a.type() != Type::i64) refuse(f, "is of indices only");
+  Expression simple;
+  if (a.type() == Type::i64) simple = simple_call(f, a, b);
+  if (a.type() == Type::boolean) simple = simple_condition(f, a, b);
+  if (simple.defined()) return simple;
   Expression::Node n{Expression::Kind::call, gives_boolean(f) ? Type::boolean : a.type(), f};
   n.arguments = {a, b};
-  return made(std::move(n));
+  return interned(std::move(n));
 }
 
 Expression select(const Expression &condition, const Expression &then, const Expression &otherwise) {
@@ -137,9 +204,14 @@ Expression select(const Expression &condition, const Expression &then, const Exp
   if (then.type() != otherwise.type())
     throw std::invalid_argument("formula: select: of " + std::string(facts(then.type()).name) + " and " +
                                 std::string(facts(otherwise.type()).name));
+  if (is_same(then, otherwise) || is_truth(condition, true)) return then;
+  if (is_truth(condition, false)) return otherwise;
+  // A choice inside of the same choice is made already.
+  if (then->kind == Expression::Kind::select && is_same(then->arguments[0], condition))
+    return select(condition, then->arguments[1], otherwise);
   Expression::Node n{Expression::Kind::select, then.type()};
   n.arguments = {condition, then, otherwise};
-  return made(std::move(n));
+  return interned(std::move(n));
 }
 
 Expression cast(Type type, const Expression &a) {
@@ -147,66 +219,144 @@ Expression cast(Type type, const Expression &a) {
   if (type == Type::text || a.type() == Type::text) throw std::invalid_argument("formula: cast of a text");
   Expression::Node n{Expression::Kind::cast, type};
   n.arguments = {a};
-  return made(std::move(n));
+  return interned(std::move(n));
 }
 
 Expression bits_as(Type type, const Expression &a) {
   if (facts(type).bits != facts(a.type()).bits) throw std::invalid_argument("formula: bits_as of another size");
   Expression::Node n{Expression::Kind::bits, type};
   n.arguments = {a};
-  return made(std::move(n));
+  return interned(std::move(n));
 }
 
-Expression reduce(Function f, const std::vector<int64_t> &extents,
-                  const std::function<Expression(const std::vector<Expression> &)> &body) {
+Expression fresh_step(const Expression &extent) {
+  Expression::Node n{Expression::Kind::step, Type::i64};
+  n.number = next_step++;
+  const bool is_known = extent->kind == Expression::Kind::constant;
+  n.integer = is_known ? extent->integer : -1;
+  if (!is_known) n.arguments = {extent};
+  return interned(std::move(n));
+}
+
+Expression extent_of_step(const Expression &step) {
+  return step->arguments.empty() ? Expression(step->integer) : step->arguments[0];
+}
+
+Expression reduce(Function f, const std::vector<int64_t> &extents, const Body &body) {
+  return reduce_open(f, {extents.begin(), extents.end()}, body);
+}
+
+Expression reduce_open(Function f, const std::vector<Expression> &extents, const Body &body) {
   if (operand_count(f) != 0) refuse(f, "is not a reduction");
   Expression::Node n{Expression::Kind::reduce, Type::i64, f};
   std::vector<Expression> at;
-  for (int64_t e : extents) {
-    n.steps.push_back({next_step++, e});
-    Expression::Node s{Expression::Kind::step, Type::i64};
-    s.number = n.steps.back().id;
-    s.integer = e;
-    at.push_back(made(std::move(s)));
+  for (const Expression &e : extents) {
+    at.push_back(fresh_step(e));
+    n.steps.push_back({at.back()->number, at.back()->integer});
+    if (n.steps.back().extent < 0) n.steps.back().open = e;
   }
   n.arguments = {body(at)};
   expect_arithmetic(f, n.arguments[0]);
   if (!finds_a_place(f)) n.type = n.arguments[0].type();
-  return made(std::move(n));
+  return interned(std::move(n));
+}
+
+Expression rebuilt(const Expression &like, std::vector<Expression> arguments) {
+  switch (like->kind) {
+    case Expression::Kind::load:
+      return like->stage ? load(like->stage, std::move(arguments))
+                         : load(like->number, like->type, std::move(arguments));
+    case Expression::Kind::call:
+      return arguments.size() == 1 ? call(like->function, arguments[0])
+                                   : call(like->function, arguments[0], arguments[1]);
+    case Expression::Kind::select:
+      return select(arguments[0], arguments[1], arguments[2]);
+    case Expression::Kind::cast:
+      return cast(like->type, arguments[0]);
+    case Expression::Kind::bits:
+      return bits_as(like->type, arguments[0]);
+    case Expression::Kind::reduce: {
+      Expression::Node n = *like.get();
+      n.arguments = std::move(arguments);
+      return interned(std::move(n));
+    }
+    default:
+      return like;
+  }
+}
+
+bool is_number(const Expression &e, double value) {
+  if (e->kind != Expression::Kind::constant || e.type() == Type::boolean) return false;
+  return (is_real(e.type()) ? e->real : static_cast<double>(e->integer)) == value;
+}
+
+bool is_truth(const Expression &e, bool value) {
+  return e->kind == Expression::Kind::constant && e.type() == Type::boolean && (e->integer != 0) == value;
+}
+
+double typical_value(const Expression &e) {
+  if (e->kind == Expression::Kind::constant) return static_cast<double>(e->integer);
+  if (e->kind == Expression::Kind::symbol) return e->real;
+  if (e->kind != Expression::Kind::call || e->arguments.size() != 2) return 0;
+  const double a = typical_value(e->arguments[0]), b = typical_value(e->arguments[1]);
+  switch (e->function) {
+    case Function::add:
+      return a + b;
+    case Function::subtract:
+      return a - b;
+    case Function::multiply:
+      return a * b;
+    case Function::quotient:
+      return std::floor(a / b);
+    case Function::modulo:
+      return a - b * std::floor(a / b);
+    default:
+      return a;
+  }
 }
 
 void for_each_node(const Expression &e, const std::function<void(const Expression::Node &)> &visit) {
-  std::unordered_map<const Expression::Node *, bool> seen;
+  std::unordered_set<const Expression::Node *> seen;
   const std::function<void(const Expression &)> walk = [&](const Expression &at) {
-    if (!seen.emplace(at.get(), true).second) return;
+    if (!seen.insert(at.get()).second) return;
     for (const Expression &a : at->arguments) walk(a);
     visit(*at.get());
   };
   walk(e);
 }
 
-Expression replaced(const Expression &e, const std::function<Expression(const Expression &leaf)> &replace) {
+Expression transformed(const Expression &e, const std::function<Expression(const Expression &)> &change) {
   std::unordered_map<const Expression::Node *, Expression> done;
   const std::function<Expression(const Expression &)> walk = [&](const Expression &at) -> Expression {
     const auto known = done.find(at.get());
     if (known != done.end()) return known->second;
-    std::vector<Expression> arguments;
-    bool changed = false;
-    for (const Expression &a : at->arguments) {
-      arguments.push_back(walk(a));
-      changed |= arguments.back().get() != a.get();
-    }
     Expression result = at;
-    if (changed) {
-      Expression::Node n = *at.get();
-      n.arguments = std::move(arguments);
-      result = made(std::move(n));
+    if (at->kind != Expression::Kind::step) {
+      std::vector<Expression> arguments;
+      bool changed = false;
+      for (const Expression &a : at->arguments) {
+        arguments.push_back(walk(a));
+        changed |= !is_same(arguments.back(), a);
+      }
+      if (changed) result = rebuilt(at, std::move(arguments));
     }
-    if (at->kind == Expression::Kind::axis || at->kind == Expression::Kind::load)
-      if (const Expression other = replace(result); other.defined()) result = other;
-    return done[at.get()] = result;
+    // What has become a leaf by simplification is changed already.
+    const Expression other = result->kind == at->kind ? change(result) : Expression();
+    return done[at.get()] = other.defined() ? other : result;
   };
   return walk(e);
+}
+
+Expression replaced(const Expression &e, const std::function<Expression(const Expression &leaf)> &replace) {
+  return transformed(e, [&](const Expression &at) {
+    return at->kind == Expression::Kind::axis || at->kind == Expression::Kind::load ? replace(at) : Expression();
+  });
+}
+
+Expression with_axes(const Expression &e, const std::vector<Expression> &by) {
+  return transformed(e, [&](const Expression &at) {
+    return at->kind == Expression::Kind::axis ? by.at(static_cast<size_t>(at->number)) : Expression();
+  });
 }
 
 Interval bounds(const Expression &index, const std::vector<int64_t> &axes) { return IndexBounds(axes).of(index); }

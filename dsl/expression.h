@@ -5,7 +5,11 @@
 //   y(a0)     = sum{s0 < 7}(x0[a0, s0])               a step s is an index that a reduction runs over
 //
 // An importer writes operators down in this form once; from it come the interpreter's result (runtime/formula), the
-// compiled kernel (generators/model) and the fusion of several formulas into one. Nothing here needs Halide.
+// compiled kernel (generators/model) and the fusion of several formulas into one. Nothing here needs Halide. Tensors that
+// are formulas of each other are Values (value.h), whose loads name them instead of an operand's number.
+//
+// Nodes are interned: equal expressions are one node, which is_same() compares. Index arithmetic is kept in one form,
+// a polynomial of axes, steps and sizes (polynomial.h), so that h + pad - pad is h.
 //
 // Indices are i64, in the order that users know (outermost first). An index outside its operand reads some element of
 // it, whatever which: a formula may look past an edge as long as a select() drops what it saw. Elements of f16 and bf16
@@ -49,7 +53,9 @@ enum class Function : uint8_t {
   invert,
   is_nan,
   is_infinite,
-  // Of two. Division of integers truncates, remainder has the sign of the dividend, modulo that of the divisor; a NaN
+  stopped,  // the operand, whose gradient is not taken
+  // Of two. Division of integers truncates, remainder has the sign of the dividend, modulo that of the divisor; a
+  // quotient is of indices and rounded down, so that quotient(a, b) * b + modulo(a, b) is a. A NaN
   // is the maximum and the minimum of anything and it. `round` goes to even. `invert`, `both`, `either` and `differ`
   // are logical on booleans, bitwise on integers.
   add,
@@ -58,6 +64,7 @@ enum class Function : uint8_t {
   divide,
   remainder,
   modulo,
+  quotient,
   power,
   maximum,
   minimum,
@@ -84,13 +91,17 @@ const std::string &name(Function f);
 // How many operands it has; 0 for a reduction.
 int operand_count(Function f);
 
+struct Stage;
+
 class Expression {
  public:
-  enum class Kind : uint8_t { constant, axis, step, load, call, select, cast, bits, reduce };
+  enum class Kind : uint8_t { constant, axis, step, symbol, load, call, select, cast, bits, reduce };
   struct Node;
 
   Expression() = default;
   explicit Expression(std::shared_ptr<const Node> node) : node_(std::move(node)) {}
+  Expression(int index);      // NOLINT: numbers read as indices and extents
+  Expression(int64_t index);  // NOLINT
 
   bool defined() const { return node_ != nullptr; }
   const Node *operator->() const { return node_.get(); }
@@ -103,27 +114,51 @@ class Expression {
 
 struct Step {
   int id;
-  int64_t extent;
+  int64_t extent;        // -1: known at run time only,
+  Expression open = {};  // as this says
 };
 
 struct Expression::Node {
   Kind kind;
   Type type;
-  Function function = Function::negate;  // of call and reduce
-  int number = 0;                        // of axis and operand; the id of a step
-  double real = 0;                       // a constant of a real type,
-  int64_t integer = 0;                   // or of another one; the extent of a step
-  std::vector<Expression> arguments;     // indices of a load; select: condition, then, otherwise; reduce: the body
-  std::vector<Step> steps;               // of reduce
+  Function function = Function::negate;     // of call and reduce
+  int number = 0;                           // of axis and operand; the id of a step
+  double real = 0;                          // a constant of a real type; the typical value of a symbol
+  int64_t integer = 0;                      // or of another one; the extent of a step; the least value of a symbol
+  std::vector<Expression> arguments;        // indices of a load; select: condition, then, otherwise; reduce: the body;
+                                            // a step whose extent is open: the extent
+  std::vector<Step> steps;                  // of reduce
+  std::string name = {};                    // of a symbol
+  std::shared_ptr<const Stage> stage = {};  // what a load reads, where that is a Value
+  // Known of every node that was interned.
+  size_t hash = 0;        // the same in every process
+  bool is_index = false;  // an i64 made of axes, steps, symbols and constants alone
 };
 
 inline Type Expression::type() const { return node_->type; }
 
+// The one node that says this, as it is.
+Expression interned(Expression::Node node);
+inline bool is_same(const Expression &a, const Expression &b) { return a.get() == b.get(); }
+// An order of expressions that their structure alone decides.
+bool stands_before(const Expression &a, const Expression &b);
+struct ByStructure {
+  bool operator()(const Expression &a, const Expression &b) const { return stands_before(a, b); }
+};
+
 // ---- Leaves.
 Expression constant(Type type, double value);
 Expression constant_integer(Type type, int64_t value);
+Expression truth(bool value);
 Expression axis(int number);
 Expression load(int operand, Type type, std::vector<Expression> indices);
+Expression load(const std::shared_ptr<const Stage> &stage, std::vector<Expression> indices);
+// A number that is known at run time only. `typical` decides between forms that are equally right, nothing else.
+Expression symbol(const std::string &name, Type type, int64_t least, double typical);
+inline Expression size(const std::string &name, double typical = 256) { return symbol(name, Type::i64, 1, typical); }
+// A step that no other expression has.
+Expression fresh_step(const Expression &extent);
+Expression extent_of_step(const Expression &step);
 
 // ---- Composition. Operands of one function have one type; a plain number takes the type of the other.
 Expression call(Function f, const Expression &a);
@@ -134,8 +169,13 @@ Expression cast(Type type, const Expression &a);
 // The same bits read as another type of the same size.
 Expression bits_as(Type type, const Expression &a);
 // Over all steps: body(s0, s1, ...), each s in [0, its extent).
-Expression reduce(Function f, const std::vector<int64_t> &extents,
-                  const std::function<Expression(const std::vector<Expression> &)> &body);
+using Body = std::function<Expression(const std::vector<Expression> &)>;
+Expression reduce(Function f, const std::vector<int64_t> &extents, const Body &body);
+// The same where extents may be known at run time only.
+Expression reduce_open(Function f, const std::vector<Expression> &extents, const Body &body);
+bool finds_a_place(Function f);
+// A node of the same kind with other arguments, simplified anew.
+Expression rebuilt(const Expression &like, std::vector<Expression> arguments);
 
 inline Expression literal(const Expression &like, const Expression &a) { return (void)like, a; }
 template <typename Number, typename = std::enable_if_t<std::is_arithmetic_v<Number>>>
@@ -193,6 +233,8 @@ inline Expression log(const Expression &a) { return call(Function::log, a); }
 inline Expression sqrt(const Expression &a) { return call(Function::sqrt, a); }
 inline Expression abs(const Expression &a) { return call(Function::absolute, a); }
 inline Expression floor(const Expression &a) { return call(Function::floor, a); }
+inline Expression quotient(const Expression &a, const Expression &b) { return call(Function::quotient, a, b); }
+inline Expression modulo(const Expression &a, const Expression &b) { return call(Function::modulo, a, b); }
 
 // ---- Looking at expressions.
 
@@ -206,6 +248,17 @@ Interval bounds(const Expression &index, const std::vector<int64_t> &axes);
 // The same expression with other leaves: `replace` gives what stands for an axis or a load (whose indices are replaced
 // already), or an undefined expression to keep it.
 Expression replaced(const Expression &e, const std::function<Expression(const Expression &leaf)> &replace);
+
+bool is_number(const Expression &e, double value);
+bool is_truth(const Expression &e, bool value);
+// Of a size or an index; steps and axes count as 0.
+double typical_value(const Expression &e);
+
+// The same expression with other nodes: `change` gives what stands for a node whose arguments are changed already, or an
+// undefined expression to keep it. What has become a node of another kind by that is not asked for again.
+Expression transformed(const Expression &e, const std::function<Expression(const Expression &)> &change);
+// Axis i becomes by[i].
+Expression with_axes(const Expression &e, const std::vector<Expression> &by);
 
 // Calls `visit` once for each node, arguments first.
 void for_each_node(const Expression &e, const std::function<void(const Expression::Node &)> &visit);

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <unordered_map>
 
-#include "dsl/expression.h"
+#include "dsl/value.h"
 
 namespace saltern::formula {
 
@@ -38,7 +38,7 @@ class Writer {
   }
 
   static bool is_leaf(const Expression::Node &n) {
-    return n.kind == Kind::constant || n.kind == Kind::axis || n.kind == Kind::step;
+    return n.kind == Kind::constant || n.kind == Kind::axis || n.kind == Kind::step || n.kind == Kind::symbol;
   }
 
   std::string text(const Expression &e) {
@@ -68,8 +68,11 @@ class Writer {
         return "a" + std::to_string(n.number);
       case Kind::step:
         return "s" + std::to_string(step_number(n.number));
+      case Kind::symbol:
+        return n.name;
       case Kind::load:
-        return "x" + std::to_string(n.number) + "." + type + "[" + listed(n.arguments) + "]";
+        return (n.stage ? n.stage->name : "x" + std::to_string(n.number)) + "." + type + "[" + listed(n.arguments) +
+               "]";
       case Kind::call:
         return name(n.function) + "(" + listed(n.arguments) + ")";
       case Kind::select:

@@ -9,7 +9,4 @@ namespace saltern::formula {
 // Calls `enter` once for each node, before its arguments, which are left out where it returns false.
 void descend(const Expression &e, const std::function<bool(const Expression::Node &)> &enter);
 
-// The same expression with equal parts as one node. A step is equal to itself only.
-Expression with_equal_parts_once(const Expression &e);
-
 }  // namespace saltern::formula

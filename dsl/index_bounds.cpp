@@ -30,6 +30,8 @@ Interval IndexBounds::compute(const Expression::Node &n) {
                                                        : anything;
     case Expression::Kind::step:
       return {0, std::max<int64_t>(n.integer - 1, 0)};
+    case Expression::Kind::symbol:
+      return {n.integer, far};
     case Expression::Kind::select: {
       const Interval a = of(n.arguments[1]), b = of(n.arguments[2]);
       return {std::min(a.least, b.least), std::max(a.greatest, b.greatest)};
@@ -59,6 +61,10 @@ Interval IndexBounds::binary(const Expression::Node &n) {
     }
     case Function::divide:
       return positive ? Interval{a.least / b.least, a.greatest / b.least} : anything;
+    case Function::quotient: {
+      const auto down = [&](int64_t v) { return (v - (v % b.least + b.least) % b.least) / b.least; };
+      return positive ? Interval{down(a.least), down(a.greatest)} : anything;
+    }
     case Function::modulo:
       if (!positive) return anything;
       return a.least >= 0 && a.greatest < b.least ? a : Interval{0, b.least - 1};

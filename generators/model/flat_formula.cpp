@@ -30,7 +30,7 @@ Expression step(const Step &s) {
   Expression::Node n{Kind::step, Type::i64};
   n.number = s.id;
   n.integer = s.extent;
-  return Expression(std::make_shared<const Expression::Node>(std::move(n)));
+  return formula::interned(std::move(n));
 }
 
 // The same expression with other leaves and steps, each of its nodes changed once.
@@ -59,7 +59,7 @@ class Changer {
     Expression::Node n = *e.get();
     n.arguments = std::move(arguments);
     n.steps = change_.steps(n.steps);
-    return Expression(std::make_shared<const Expression::Node>(std::move(n)));
+    return formula::interned(std::move(n));
   }
 
   const Change &change_;

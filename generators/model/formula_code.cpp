@@ -69,6 +69,8 @@ Expr integer_power(const Expr &a, const Expr &b) {
 Expr call_code(Function f, Type type, const Expr &a) {
   const bool real = is_real(type);
   switch (f) {
+    case Function::stopped:
+      return a;
     case Function::negate:
       return Halide::cast(a.type(), 0) - a;
     case Function::absolute:
@@ -139,6 +141,8 @@ Expr call_code(Function f, Type type, const Expr &a, const Expr &b) {
       return Halide::select(b == 0, Halide::cast(a.type(), 0), a - truncated_quotient(type, a, b) * b);
     case Function::modulo:
       return floor_modulo(type, a, b);
+    case Function::quotient:
+      return truncated_quotient(type, a - floor_modulo(type, a, b), b);
     case Function::power:
       return is_real(type) ? Halide::pow(a, b) : integer_power(a, b);
     case Function::maximum:
@@ -245,6 +249,8 @@ class Writer {
       case Kind::axis:
       case Kind::step:
         return Halide::cast<int64_t>(index(e, scope));
+      case Kind::symbol:
+        fail("a formula reads '", n.name, "', which has no number yet");
       case Kind::load:
         return load(n, scope);
       case Kind::call: {
@@ -299,12 +305,13 @@ class Writer {
 
   static bool is_index_function(Function f) {
     return f == Function::add || f == Function::subtract || f == Function::multiply || f == Function::divide ||
-           f == Function::modulo || f == Function::maximum || f == Function::minimum;
+           f == Function::modulo || f == Function::quotient || f == Function::maximum || f == Function::minimum;
   }
 
   Expr index_call(const Expression::Node &n, const Expression &e, Scope &scope) {
     const Expr a = index(n.arguments[0], scope), b = index(n.arguments[1], scope);
-    // Rounding does not matter where nothing is negative.
+    // Halide rounds down, and does not matter where nothing is negative.
+    if (n.function == Function::quotient && bounds_.of(n.arguments[1]).least > 0) return a / b;
     if (n.function == Function::divide && bounds_.of(n.arguments[0]).least >= 0 && bounds_.of(n.arguments[1]).least > 0)
       return a / b;
     const Expr result = call_code(n.function, Type::i64, a, b);

@@ -58,6 +58,8 @@ class Evaluation {
       case Kind::step:
         std::fill_n(to.as<int64_t>(), count_, steps_[static_cast<size_t>(i.slots[0])]);
         break;
+      case Kind::symbol:
+        fail("a formula reads '", n.name, "', which has no number yet");
       case Kind::load:
         load(i, to);
         break;

@@ -18,6 +18,7 @@ void apply_real(Function f, const Block &a, Block &to, int count) {
 #define SALTERN_ROW(FUNCTION, VALUE) \
   case Function::FUNCTION:           \
     return each<T>(a, to, count, [](T x) { return static_cast<T>(VALUE); });
+    SALTERN_ROW(stopped, x)
     SALTERN_ROW(negate, -x)
     SALTERN_ROW(absolute, std::fabs(x))
     SALTERN_ROW(exp, std::exp(x))
@@ -59,6 +60,8 @@ T negated(T x) {
 template <typename T>
 void apply_integer(Function f, Type type, const Block &a, Block &to, int count) {
   switch (f) {
+    case Function::stopped:
+      return each<T>(a, to, count, [](T x) { return x; });
     case Function::negate:
       return each<T>(a, to, count, negated<T>);
     case Function::absolute:
@@ -176,6 +179,8 @@ void apply_integer(Function f, const Block &a, const Block &b, Block &to, int co
       return each<T>(a, b, to, count, remainder<T>);
     case Function::modulo:
       return each<T>(a, b, to, count, modulus<T>);
+    case Function::quotient:  // x less its modulus cannot overflow: the modulus has the divisor's sign
+      return each<T>(a, b, to, count, [](T x, T y) { return quotient(static_cast<T>(U(x) - U(modulus(x, y))), y); });
     case Function::power:
       return each<T>(a, b, to, count, integer_power<T>);
     case Function::both:

@@ -99,7 +99,7 @@ Expression inlined(const Expression &reading, const std::vector<std::string> &re
   const Expression made = maker.attributes.expression("element");
   bool same_numbers = true;
   for (size_t i = 0; i < maker.inputs.size(); ++i) same_numbers &= number(maker.inputs[i]) == static_cast<int>(i);
-  return formula::replaced(formula::with_equal_parts_once(reading), [&](const Expression &leaf) -> Expression {
+  return formula::replaced(reading, [&](const Expression &leaf) -> Expression {
     if (leaf->kind != Kind::load) return {};
     const std::string &operand = read[static_cast<size_t>(leaf->number)];
     if (operand != maker.outputs[0]) return formula::load(number(operand), leaf.type(), leaf->arguments);
