@@ -1,0 +1,253 @@
+#include "dsl/derivative.h"
+
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <unordered_map>
+
+#include "dsl/index_arithmetic.h"
+#include "dsl/partials.h"
+#include "dsl/transpose.h"
+
+namespace saltern::formula {
+
+using Kind = Expression::Kind;
+using SharedStage = std::shared_ptr<const Stage>;
+
+namespace {
+
+struct AdjointOfLoad {
+  Expression load, adjoint;
+};
+
+// Adjoints of all loads in `element`, whose own is `seed`; `value` is where its value can be read.
+std::vector<AdjointOfLoad> adjoints_of_loads(const Expression &element, const Expression &value,
+                                             const Expression &seed) {
+  std::vector<Expression> order;
+  std::set<const Expression::Node *> seen;
+  const std::function<void(const Expression &)> walk = [&](const Expression &at) {
+    if (!seen.insert(at.get()).second) return;
+    for (const Expression &a : at->arguments) walk(a);
+    order.push_back(at);
+  };
+  walk(element);
+  std::unordered_map<const Expression::Node *, Expression> adjoint = {{element.get(), seed}};
+  std::vector<AdjointOfLoad> loads;
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {
+    const Expression &at = *it;
+    const auto found = adjoint.find(at.get());
+    if (found == adjoint.end() || !is_real(at.type())) continue;
+    const Expression dy = found->second;
+    const auto send = [&](const Expression &to, const Expression &part) {
+      if (!is_real(to.type()) || is_number(part, 0)) return;
+      Expression &sum = adjoint[to.get()];
+      sum = sum.defined() ? plus(sum, part) : part;
+    };
+    const std::vector<Expression> &a = at->arguments;
+    const Expression zero = constant(at.type(), 0);
+    switch (at->kind) {
+      case Kind::load:
+        loads.push_back({at, dy});
+        break;
+      case Kind::select:
+        send(a[1], select(a[0], dy, zero));
+        send(a[2], select(a[0], zero, dy));
+        break;
+      case Kind::cast:
+        if (is_real(a[0].type())) send(a[0], cast(a[0].type(), dy));
+        break;
+      case Kind::call: {
+        const std::vector<Expression> parts = partials(at, is_same(at, element) ? value : at, dy);
+        for (size_t i = 0; i < parts.size(); ++i) send(a[i], parts[i]);
+        break;
+      }
+      default:
+        break;
+    }
+  }
+  return loads;
+}
+
+std::vector<Expression> axes_between(int from, int to) {
+  std::vector<Expression> axes;
+  for (int i = from; i < to; ++i) axes.push_back(axis(i));
+  return axes;
+}
+
+// Goes to the element whose place was found: the first of equal ones.
+Expression adjoint_at_place(const Stage &s, const Expression &dy) {
+  Stage place = s;
+  place.reduction = s.reduction == Function::greatest ? Function::first_greatest : Function::first_least;
+  place.name = s.name + "_place";
+  place.rule = nullptr;
+  Expression number = 0;
+  for (size_t i = static_cast<size_t>(s.rank); i < s.extents.size(); ++i)
+    number = number * s.extents[i] + axis(static_cast<int>(i));
+  return select(stage(place).at(axes_between(0, s.rank)) == number, dy, constant(dy.type(), 0));
+}
+
+// Times the product of all others.
+Expression adjoint_of_factor(const Stage &s, const Expression &dy) {
+  const int all = static_cast<int>(s.extents.size());
+  Stage others = s;
+  others.rank = all;
+  others.name = s.name + "_of_others";
+  others.rule = nullptr;
+  std::vector<Expression> by = axes_between(0, s.rank);
+  Expression same = truth(true);
+  for (int i = s.rank; i < all; ++i) {
+    by.push_back(axis(all + i - s.rank));
+    same = same && (axis(i) == by.back());
+    others.extents.push_back(s.extents[static_cast<size_t>(i)]);
+  }
+  others.element = select(same, constant(s.type, 1), with_axes(s.element, by));
+  return times(dy, stage(others).at(axes_between(0, all)));
+}
+
+// The adjoint of a stage's element, given the adjoint of the stage.
+Expression adjoint_of_element(const Stage &s, const Value &dy) {
+  if (s.is_scatter()) return dy.at(s.targets);
+  const Expression result = dy.at(axes_between(0, s.rank));
+  if (s.reduction == Function::greatest || s.reduction == Function::least) return adjoint_at_place(s, result);
+  return s.reduction == Function::product ? adjoint_of_factor(s, result) : result;
+}
+
+// What a sum may be multiplied by once: the factors of its element that do not depend on its steps.
+struct Factored {
+  Expression once, each;  // either may be undefined: 1
+};
+
+Factored factored(const Expression &e, int rank) {
+  bool depends = false;
+  for_each_node(e, [&](const Expression::Node &at) { depends |= at.kind == Kind::axis && at.number >= rank; });
+  if (!depends) return {e, {}};
+  const auto both_of = [](const Expression &a, const Expression &b) {
+    return !a.defined() ? b : !b.defined() ? a : times(a, b);
+  };
+  if (is_call(e, Function::negate)) {
+    const Factored f = factored(e->arguments[0], rank);
+    return {both_of(f.once, constant(e.type(), -1)), f.each};
+  }
+  if (is_call(e, Function::multiply)) {
+    const Factored a = factored(e->arguments[0], rank), b = factored(e->arguments[1], rank);
+    return {both_of(a.once, b.once), both_of(a.each, b.each)};
+  }
+  if (is_call(e, Function::divide)) {
+    const Factored a = factored(e->arguments[0], rank), b = factored(e->arguments[1], rank);
+    const auto divided = [&](const Expression &p, const Expression &q) {
+      return !q.defined() ? p : (p.defined() ? p : constant(e.type(), 1)) / q;
+    };
+    return {divided(a.once, b.once), divided(a.each, b.each)};
+  }
+  return {{}, e};
+}
+
+// The sum, its constant factors taken out.
+Value factored_sum(Stage s) {
+  if (s.reduction != Function::sum || s.is_scatter()) return stage(std::move(s));
+  s.element = simplified(s.element, s.extents);
+  const Factored f = factored(s.element, s.rank);
+  if (!f.once.defined() || !f.each.defined()) return stage(std::move(s));
+  const int rank = s.rank;
+  Stage result;
+  result.name = s.name;
+  result.rank = rank;
+  result.extents.assign(s.extents.begin(), s.extents.begin() + rank);
+  s.element = f.each;
+  result.element = times(f.once, stage(std::move(s)).at(axes_between(0, rank)));
+  return stage(std::move(result));
+}
+
+// What one load contributes to the adjoint of what it loads.
+Value transposed_load(const Stage &s, const AdjointOfLoad &part) {
+  // A scatter does not run over the axes that it scatters along.
+  std::vector<Expression> iterators = s.extents;
+  for (size_t d = 0; d < s.targets.size(); ++d)
+    if (!is_same(s.targets[d], axis(static_cast<int>(d)))) iterators[d] = 1;
+  const Value source(part.load->stage);
+  const Transposed t = transposed(part.load->arguments, iterators, source.extents());
+  Stage gathered;
+  gathered.name = "d_" + source->name;
+  gathered.rank = source.rank();
+  gathered.extents = source.extents();
+  gathered.extents.insert(gathered.extents.end(), t.steps.begin(), t.steps.end());
+  gathered.element = select(t.condition, assuming(t.condition, with_axes(part.adjoint, t.iterators)),
+                            constant(part.adjoint.type(), 0));
+  gathered.targets = t.targets;
+  if (!t.steps.empty() || !t.targets.empty()) gathered.reduction = Function::sum;
+  return factored_sum(std::move(gathered));
+}
+
+class Adjoints {
+ public:
+  Adjoints(const Values &outputs, const Values &seeds, const Values &wanted) : order_(stages_of(outputs)) {
+    for (const Value &w : wanted) needed_.insert(w.get());
+    for (const SharedStage &s : order_) {
+      if (s->is_input() || !is_real(s->type)) continue;
+      for (const SharedStage &from : loaded_by(s->element))
+        if (needed_.count(from.get()) > 0 && is_real(from->type)) needed_.insert(s.get());
+    }
+    for (size_t i = 0; i < outputs.size(); ++i)
+      if (seeds[i].defined()) send(outputs[i].get(), seeds[i]);
+  }
+
+  void run() {
+    for (auto at = order_.rbegin(); at != order_.rend(); ++at) {
+      const Stage &s = **at;
+      const auto found = adjoint_.find(&s);
+      if (found == adjoint_.end() || s.is_input() || needed_.count(&s) == 0) continue;
+      const Value dy = named("d_" + s.name, found->second);
+      if (s.rule) {
+        const Values parts = s.rule->of(dy);
+        for (size_t i = 0; i < parts.size(); ++i)
+          if (parts[i].defined()) send(s.rule->inputs[i].get(), parts[i]);
+      } else {
+        differentiate(*at, dy);
+      }
+    }
+  }
+
+  Value of(const Value &wanted) const {
+    const auto found = adjoint_.find(wanted.get());
+    if (found != adjoint_.end()) return found->second;
+    return inlined(wanted.extents(), [&](const Axes &) { return constant(wanted.type(), 0); });
+  }
+
+ private:
+  void send(const Stage *to, const Value &part) {
+    const auto found = adjoint_.find(to);
+    adjoint_[to] = found == adjoint_.end() ? part : found->second + part;
+  }
+
+  void differentiate(const SharedStage &s, const Value &dy) {
+    if (s->reduction && finds_a_place(*s->reduction)) return;
+    const Expression value = s->is_map() && s->kept ? load(s, axes_between(0, s->rank)) : s->element;
+    for (const AdjointOfLoad &part : adjoints_of_loads(s->element, value, adjoint_of_element(*s, dy)))
+      if (part.load->stage && needed_.count(part.load->stage.get()) > 0)
+        send(part.load->stage.get(), transposed_load(*s, part));
+  }
+
+  std::vector<SharedStage> order_;
+  std::set<const Stage *> needed_;  // what depends on something wanted
+  std::unordered_map<const Stage *, Value> adjoint_;
+};
+
+}  // namespace
+
+Value with_gradient(const Value &y, GradientRule rule) {
+  Stage s = *y.get();
+  s.kept = true;
+  s.rule = std::make_shared<const GradientRule>(std::move(rule));
+  return stage(std::move(s));
+}
+
+Values gradient(const Values &outputs, const Values &seeds, const Values &wanted) {
+  if (seeds.size() != outputs.size()) throw std::invalid_argument("gradient: not a seed for each output");
+  Adjoints adjoints(outputs, seeds, wanted);
+  adjoints.run();
+  Values result;
+  for (const Value &w : wanted) result.push_back(adjoints.of(w));
+  return result;
+}
+
+}  // namespace saltern::formula

@@ -1,0 +1,39 @@
+#pragma once
+// Values of exact sizes as a list of formulas whose loads are numbered: what interpreters run and graphs hold.
+
+#include <map>
+
+#include "dsl/value.h"
+
+namespace saltern::formula {
+
+// One stage. Operands are numbered through: inputs first, then the formulas in their order.
+struct ExactFormula {
+  std::string name;
+  Type type = Type::f32;
+  std::vector<int64_t> shape;
+  Expression element;  // x0 is operands[0]
+  std::vector<int> operands;
+
+  // A scatter adds element(t) at targets(t) for all t in `space`, whose first dimensions are those of the shape. A target
+  // that is undefined is the t of its dimension.
+  std::vector<int64_t> space;
+  std::vector<Expression> targets;
+  bool is_scatter() const { return !targets.empty(); }
+};
+
+struct ExactFormulas {
+  std::vector<ExactFormula> stages;
+  std::vector<int> outputs;  // numbers of operands
+};
+
+using Numbers = std::map<std::string, double>;
+
+// `numbers` are what the symbols stand for. Throws std::invalid_argument that names a symbol without a number, an input
+// that is not among `inputs`, or an extent that is negative.
+ExactFormulas exact_formulas(const Values &inputs, const Values &outputs, const Numbers &numbers = {});
+
+// The number of an expression of symbols.
+int64_t number_of(const Expression &e, const Numbers &numbers);
+
+}  // namespace saltern::formula

@@ -1,0 +1,247 @@
+#pragma once
+// Algorithms of the language, each with inputs to try it on, in f64: for tests of gradients and of what is compiled.
+
+#include <functional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "algorithms/contraction.h"
+#include "algorithms/convolution.h"
+#include "algorithms/functions.h"
+#include "algorithms/movement.h"
+#include "algorithms/normalisation.h"
+#include "algorithms/pooling.h"
+#include "algorithms/probabilities.h"
+#include "runtime/formula/evaluate_values.h"
+
+namespace saltern {
+
+using namespace algorithms;
+
+// What inputs hold, and what symbols that are no extents stand for.
+struct Given {
+  std::vector<Value> inputs;
+  std::vector<Tensor> tensors;
+  formula::Numbers numbers;
+};
+
+struct Case {
+  std::string name;
+  std::vector<Value> outputs;
+  std::vector<Value> wanted;  // inputs
+  Given given;
+};
+
+inline Tensor drawn(const Shape &shape, double low, double high) {
+  static std::mt19937 random_bits(7);
+  const Tensor t = Tensor::empty(shape, Type::f64);
+  for (int64_t i = 0; i < t.size(); ++i)
+    t.data<double>()[i] = std::uniform_real_distribution<double>(low, high)(random_bits);
+  return t;
+}
+
+inline Value sized(Given &g, const std::string &name, const std::vector<Expression> &extents, const Shape &shape,
+                   double low = -1, double high = 1) {
+  g.tensors.push_back(drawn(shape, low, high));
+  g.inputs.push_back(formula::input(name, extents, Type::f64));
+  return g.inputs.back();
+}
+
+inline Value places(Given &g, const std::string &name, const Expression &extent, int count, int below) {
+  const Tensor t = Tensor::empty({count}, Type::i64);
+  for (int i = 0; i < count; ++i) t.data<int64_t>()[i] = (i * 5 + 2) % below;
+  g.tensors.push_back(t);
+  g.inputs.push_back(formula::input(name, {extent}, Type::i64));
+  return g.inputs.back();
+}
+
+inline std::vector<std::pair<std::string, std::function<Case()>>> algorithm_cases() {
+  std::vector<std::pair<std::string, std::function<Case()>>> cases;
+  const auto add = [&](const std::string &name, const std::function<Case()> &make) { cases.emplace_back(name, make); };
+  const auto of_one = [&](const std::string &name, const std::function<Value(const Value &)> &f) {
+    add(name, [=] {
+      Given g;
+      const Value x = sized(g, "x", {formula::size("n"), formula::size("c")}, {3, 7}, -3, 3);
+      return Case{name, {f(x)}, {x}, g};
+    });
+  };
+  of_one("softmax", [](const Value &x) { return softmax(x, 1); });
+  of_one("softmax axis 0", [](const Value &x) { return softmax(x, 0); });
+  of_one("log_softmax", [](const Value &x) { return log_softmax(x, 1); });
+  of_one("gelu", gelu);
+  of_one("gelu_tanh", gelu_tanh);
+  of_one("elu(0.7)", [](const Value &x) { return elu(x, 0.7); });
+  of_one("mish", mish);
+  of_one("silu", silu);
+  of_one("hard_swish", hard_swish);
+  of_one("leaky_relu", [](const Value &x) { return leaky_relu(x, 0.1) * x; });
+  of_one("cumulative_sum", [](const Value &x) { return cumulative_sum(x * x); });
+  of_one("greatest", [](const Value &x) { return greatest(x * x, {1}); });
+  of_one("product", [](const Value &x) { return product(x, {1}); });
+  of_one("log_sum_exp", [](const Value &x) { return log(sum(exp(x), {0, 1})); });
+  add("cross_entropy", [] {
+    Given g;
+    const Value x = sized(g, "x", {formula::size("n"), formula::size("c")}, {4, 6}, -3, 3);
+    return Case{"cross_entropy", {cross_entropy(x, places(g, "labels", formula::size("n"), 4, 6))}, {x}, g};
+  });
+  add("huber_loss", [] {
+    Given g;
+    const Value x = sized(g, "x", {formula::size("n"), formula::size("c")}, {4, 6}, -3, 3);
+    const Value t = sized(g, "t", {formula::size("n"), formula::size("c")}, {4, 6}, -1, 1);
+    return Case{"huber_loss", {huber_loss(x, t, 1.2)}, {x, t}, g};
+  });
+  for (const bool rms : {false, true})
+    add(rms ? "rms_norm" : "layer_norm", [rms] {
+      Given g;
+      g.numbers["epsilon"] = 1e-3;
+      const Value x = sized(g, "x", {formula::size("n"), formula::size("c")}, {3, 7}),
+                  scale = sized(g, "scale", {formula::size("c")}, {7});
+      const Value shift = sized(g, "shift", {formula::size("c")}, {7}), epsilon = parameter("epsilon", Type::f64);
+      if (rms) return Case{"rms_norm", {rms_norm(x, scale, epsilon)}, {x, scale}, g};
+      return Case{"layer_norm", {layer_norm(x, scale, shift, epsilon)}, {x, scale, shift}, g};
+    });
+  for (const std::string kind : {"group_norm", "instance_norm", "batch_norm"})
+    add(kind, [kind] {
+      Given g;
+      g.numbers["epsilon"] = 1e-3;
+      const Expression n = formula::size("n"), p = formula::size("p"),
+                       groups = kind == "group_norm" ? Expression(3) : Expression(1);
+      const Expression c = kind == "group_norm" ? groups * formula::size("k") : formula::size("c");
+      g.numbers["k"] = 2;
+      const Value x = sized(g, "x", {n, c, p}, {2, 6, 5}), scale = sized(g, "scale", {c}, {6});
+      const Value shift = sized(g, "shift", {c}, {6}), epsilon = parameter("epsilon", Type::f64);
+      if (kind == "group_norm") return Case{kind, {group_norm(x, scale, shift, groups, epsilon)}, {x, scale, shift}, g};
+      if (kind == "instance_norm") return Case{kind, {instance_norm(x, scale, shift, epsilon)}, {x, scale, shift}, g};
+      const BatchNorm b = batch_norm(x, scale, shift, epsilon);
+      return Case{kind, {b.y, b.mean, b.variance}, {x, scale, shift}, g};
+    });
+  const auto convolution = [&](const std::string &name, int stride, int dilation, int pad, bool symbolic) {
+    add(name, [=] {
+      Given g;
+      g.numbers["stride"] = stride;
+      g.numbers["dilation"] = dilation;
+      g.numbers["pad"] = pad;
+      const Slide s = symbolic ? Slide{symbol("stride", Type::i64, 1, 2), symbol("dilation", Type::i64, 1, 1),
+                                       symbol("pad", Type::i64, 0, 1)}
+                               : Slide{stride, dilation, pad};
+      const Value x =
+          sized(g, "x", {formula::size("n"), formula::size("c"), formula::size("h"), formula::size("w")}, {2, 3, 9, 8});
+      const Value w =
+          sized(g, "w", {formula::size("o"), formula::size("c"), formula::size("kh", 3), formula::size("kw", 3)},
+                {4, 3, 3, 2});
+      return Case{name, {conv2d(x, w, s)}, {x, w}, g};
+    });
+  };
+  convolution("conv2d", 1, 1, 1, false);
+  convolution("conv2d stride 2", 2, 1, 1, false);
+  convolution("conv2d stride 3", 3, 1, 0, false);
+  convolution("conv2d dilation 2", 1, 2, 2, false);
+  convolution("conv2d s2 d3", 2, 3, 3, false);
+  convolution("conv2d symbolic", 2, 1, 1, true);
+  convolution("conv2d symbolic s2 d2", 2, 2, 1, true);
+  add("grouped_conv2d", [] {
+    Given g;
+    const Value x = sized(
+        g, "x", {formula::size("n"), formula::size("g"), formula::size("c"), formula::size("h"), formula::size("w")},
+        {2, 2, 3, 6, 5});
+    const Value w = sized(
+        g, "w",
+        {formula::size("g"), formula::size("o"), formula::size("c"), formula::size("kh", 3), formula::size("kw", 3)},
+        {2, 2, 3, 3, 2});
+    return Case{"grouped_conv2d", {grouped_conv2d(x, w, {2, 1, 1})}, {x, w}, g};
+  });
+  add("conv1d", [] {
+    Given g;
+    const Value x = sized(g, "x", {formula::size("n"), formula::size("c"), formula::size("l")}, {2, 3, 11});
+    const Value w = sized(g, "w", {formula::size("o"), formula::size("c"), formula::size("k", 3)}, {2, 3, 4});
+    return Case{"conv1d", {conv1d(x, w, {3, 2, 2})}, {x, w}, g};
+  });
+  add("conv3d", [] {
+    Given g;
+    const Value x = sized(
+        g, "x", {formula::size("n"), formula::size("c"), formula::size("d"), formula::size("h"), formula::size("w")},
+        {1, 2, 5, 4, 5});
+    const Value w = sized(g, "w",
+                          {formula::size("o"), formula::size("c"), formula::size("kd", 3), formula::size("kh", 3),
+                           formula::size("kw", 3)},
+                          {2, 2, 2, 3, 2});
+    return Case{"conv3d", {conv3d(x, w, {2, 1, 1})}, {x, w}, g};
+  });
+  add("transposed_conv2d", [] {
+    Given g;
+    const Value x =
+        sized(g, "x", {formula::size("n"), formula::size("o"), formula::size("p"), formula::size("q")}, {2, 3, 4, 3});
+    const Value w = sized(g, "w", {formula::size("o"), formula::size("c"), 3, 3}, {3, 2, 3, 3});
+    const Expression height = (x.extent(2) - 1) * 2 + 1, width = (x.extent(3) - 1) * 2 + 1;
+    return Case{"transposed_conv2d", {transposed_conv2d(x, w, {2, 1, 1}, height, width)}, {x, w}, g};
+  });
+  for (const bool largest : {true, false})
+    for (const int stride : {1, 2, 3})
+      add((largest ? "max_pool2d s" : "average_pool2d s") + std::to_string(stride), [=] {
+        Given g;
+        const Value x = sized(g, "x", {formula::size("n"), formula::size("c"), formula::size("h"), formula::size("w")},
+                              {2, 2, 7, 8});
+        const Slide s{stride, 1, 1};
+        const std::string name = (largest ? "max_pool2d s" : "average_pool2d s") + std::to_string(stride);
+        return Case{name, {largest ? max_pool2d(x * x, 3, 2, s) : average_pool2d(x * x, 3, 2, s)}, {x}, g};
+      });
+  add("matmul", [] {
+    Given g;
+    const Value a = sized(g, "a", {formula::size("m"), formula::size("k")}, {4, 5}),
+                b = sized(g, "b", {formula::size("k"), formula::size("n")}, {5, 3});
+    return Case{"matmul", {matmul(a, b)}, {a, b}, g};
+  });
+  add("einsum bhqd,bhkd->bhqk", [] {
+    Given g;
+    const Value a =
+        sized(g, "a", {formula::size("b"), formula::size("h"), formula::size("q"), formula::size("d")}, {2, 2, 3, 4});
+    const Value b =
+        sized(g, "b", {formula::size("b"), formula::size("h"), formula::size("k"), formula::size("d")}, {2, 2, 5, 4});
+    return Case{"einsum bhqd,bhkd->bhqk", {einsum("bhqd,bhkd->bhqk", a, b)}, {a, b}, g};
+  });
+  add("attention", [] {
+    Given g;
+    const Value q = sized(g, "q", {formula::size("b"), formula::size("l"), formula::size("d")}, {2, 3, 4});
+    const Value k = sized(g, "k", {formula::size("b"), formula::size("m"), formula::size("d")}, {2, 5, 4});
+    const Value v = sized(g, "v", {formula::size("b"), formula::size("m"), formula::size("e")}, {2, 5, 3});
+    return Case{"attention", {einsum("blm,bme->ble", softmax(einsum("bld,bmd->blm", q, k) * 0.5, 2), v)}, {q, k, v}, g};
+  });
+  add("embedding", [] {
+    Given g;
+    const Value t = sized(g, "t", {formula::size("v"), formula::size("e")}, {6, 3});
+    const Value y = embedding(t * t, places(g, "places", formula::size("n"), 7, 6));
+    return Case{"embedding", {y}, {t}, g};
+  });
+  add("pixel_shuffle", [] {
+    Given g;
+    const Value x = sized(g, "x", {formula::size("n"), 4 * formula::size("k"), formula::size("h"), formula::size("w")},
+                          {2, 8, 3, 2});
+    g.numbers["k"] = 2;
+    return Case{"pixel_shuffle", {pixel_shuffle(x * x, 2)}, {x}, g};
+  });
+  add("resize_nearest", [] {
+    Given g;
+    const Value x =
+        sized(g, "x", {formula::size("n"), formula::size("c"), formula::size("h"), formula::size("w")}, {2, 2, 3, 2});
+    return Case{"resize_nearest", {resize_nearest(x * x, 3)}, {x}, g};
+  });
+  add("resize_bilinear", [] {
+    Given g;
+    const Value x =
+        sized(g, "x", {formula::size("n"), formula::size("c"), formula::size("h"), formula::size("w")}, {2, 2, 3, 4});
+    return Case{"resize_bilinear", {resize_bilinear(x * x, 5, 9)}, {x}, g};
+  });
+  add("grid_sample", [] {
+    Given g;
+    const Value x =
+        sized(g, "x", {formula::size("n"), formula::size("c"), formula::size("h"), formula::size("w")}, {2, 2, 4, 5});
+    const Value grid =
+        sized(g, "grid", {formula::size("n"), formula::size("p"), formula::size("q"), 2}, {2, 3, 3, 2}, -1.2, 1.2);
+    return Case{"grid_sample", {grid_sample(x, grid)}, {x, grid}, g};
+  });
+  return cases;
+}
+
+}  // namespace saltern
