@@ -3,6 +3,8 @@
 #include <map>
 #include <mutex>
 
+#include "runtime/formula_operation.h"
+
 namespace saltern {
 
 namespace {
@@ -17,13 +19,25 @@ Table &table() {
   return *t;
 }
 
+void add(const Operation &operation) {
+  Table &t = table();
+  std::lock_guard<std::mutex> lock(t.mutex);
+  if (!t.rows.emplace(operation.name, &operation).second) fail("two operations are called '", operation.name, "'");
+}
+
 }  // namespace
 
 Operation::Operation(std::string name_, Compute compute_, Gradient gradient_)
     : name(std::move(name_)), compute(std::move(compute_)), gradient(std::move(gradient_)) {
-  Table &t = table();
-  std::lock_guard<std::mutex> lock(t.mutex);
-  if (!t.rows.emplace(name, this).second) fail("two operations are called '", name, "'");
+  add(*this);
+}
+
+Operation::Operation(std::string name_, Algorithm algorithm_)
+    : name(std::move(name_)),
+      algorithm(std::move(algorithm_)),
+      compute([this](const std::vector<Tensor> &in, const Attributes &a) { return computed_by_formula(*this, in, a); }),
+      gradient([this](const Taped &t, const std::vector<Variable> &dy) { return derived_gradient(*this, t, dy); }) {
+  add(*this);
 }
 
 const Operation *find_operation(std::string_view name) {

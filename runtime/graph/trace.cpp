@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "runtime/formula_operation.h"
+
 namespace saltern {
 
 namespace {
@@ -53,6 +55,7 @@ class Tracer {
       if (!v.defined()) fail("tracing: operation '", s.operation().name, "' has an undefined input");
       node.inputs.push_back(name_of(v));
     }
+    if (s.operation().algorithm) return add_formulas(s, node.inputs);
     for (size_t i = 0; i < s.output_count(); ++i) {
       const Tensor &t = s.outputs()[i];
       const auto known = wanted_.find({&s, static_cast<int>(i)});
@@ -63,6 +66,33 @@ class Tracer {
       node.outputs.push_back(name);
     }
     graph_.nodes.push_back(std::move(node));
+  }
+
+  // A formula is written down as it is: whoever reads the graph needs not know the operation.
+  void add_formulas(const Step &s, std::vector<std::string> names) {
+    std::vector<Tensor> inputs;
+    for (const Variable &v : s.inputs()) inputs.push_back(v.value());
+    const formula::ExactFormulas all = formulas_of(s.operation(), inputs, s.attributes());
+    const auto output_of = [&](size_t number) {
+      for (size_t o = 0; o < all.outputs.size(); ++o)
+        if (static_cast<size_t>(all.outputs[o]) == number) return static_cast<int>(o);
+      return -1;
+    };
+    for (const formula::ExactFormula &f : all.stages) {
+      if (f.is_scatter())
+        fail("tracing: operation '", s.operation().name, "' adds at places that data says, which graphs cannot yet");
+      const int output = output_of(names.size());
+      const auto wanted = wanted_.find({&s, output});
+      const std::string name = wanted != wanted_.end() ? wanted->second : fresh(s.operation().name);
+      if (graph_.values.count(name)) fail("tracing: the name '", name, "' is taken");
+      Graph::Node node = {"formula", {{"element", f.element}}, {}, {name}};
+      for (int o : f.operands) node.inputs.push_back(names.at(static_cast<size_t>(o)));
+      graph_.values[name] = {f.shape, f.type, {}};
+      graph_.nodes.push_back(std::move(node));
+      names.push_back(name);
+    }
+    for (size_t o = 0; o < all.outputs.size(); ++o)
+      made_[{&s, static_cast<int>(o)}] = names.at(static_cast<size_t>(all.outputs[o]));
   }
 
   std::string fresh(const std::string &stem) const {
