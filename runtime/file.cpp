@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 
 #include "runtime/error.h"
+#include "runtime/left_overs.h"
 
 namespace saltern {
 
@@ -83,14 +83,20 @@ std::vector<uint8_t> read_file(const std::string &path, uint64_t limit) {
 }
 
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
-  static std::atomic<unsigned> count{0};
-  // Not mkstemp, whose files only their owner may read: these get the permissions that the umask allows. A process that
-  // was killed may have left its file, and process ids come again (in a container, the same at every start).
-  do {
-    temporary_ = path_ + ".writing." + std::to_string(getpid()) + "." + std::to_string(count++);
+  const auto name = [&](int number) { return path_ + ".writing." + std::to_string(number); };
+  int number = 0;
+  for (; descriptor_ < 0; ++number) {
+    temporary_ = name(number);
+    remove_left_over(temporary_);
+    // Not mkstemp, whose files only their owner may read: these get the permissions that the umask allows.
     descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  } while (descriptor_ < 0 && errno == EEXIST);
-  if (descriptor_ < 0) fail_with_errno("write", path_);
+    if (descriptor_ < 0 && errno != EEXIST) fail_with_errno("write", path_);
+    if (descriptor_ >= 0 && !hold(descriptor_, temporary_)) {
+      close(descriptor_);
+      descriptor_ = -1;
+    }
+  }
+  while (remove_left_over(name(number))) ++number;
 }
 
 AtomicFile::~AtomicFile() {
@@ -111,11 +117,11 @@ void AtomicFile::write(const void *from, uint64_t bytes) {
 
 void AtomicFile::commit() {
   if (fsync(descriptor_) != 0) fail_with_errno("write", path_);
-  const int closed = close(descriptor_);
-  descriptor_ = -1;
-  if (closed != 0) fail_with_errno("write", path_);
+  // Closed only then: what is not held would be taken for a left-over.
   if (rename(temporary_.c_str(), path_.c_str()) != 0) fail_with_errno("write", path_);
   temporary_.clear();
+  close(descriptor_);
+  descriptor_ = -1;
   // The new name is safe only when the folder that holds it is. Some file systems cannot sync folders; that is no
   // error.
   const int folder = open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

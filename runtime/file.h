@@ -61,7 +61,8 @@ class InputBytes : public ByteSource {
 // A whole file, unless it is larger than `limit` bytes.
 std::vector<uint8_t> read_file(const std::string &path, uint64_t limit);
 
-// Writes into a temporary file beside `path`; commit() puts it in place, destruction without commit() removes it.
+// Writes into a temporary file beside `path`, PATH.writing.N; commit() puts it in place, destruction without commit()
+// removes it. Those that killed processes left are removed by the next that writes the same file.
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path);

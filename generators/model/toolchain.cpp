@@ -1,7 +1,7 @@
 #include "generators/model/toolchain.h"
 
-#include <fcntl.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,50 +9,60 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "runtime/error.h"
 
 namespace saltern::generators {
 
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "saltern-model-XXXXXX").string();
-  if (!mkdtemp(name.data())) fail("cannot make the folder ", name, ": ", std::strerror(errno));
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
 namespace {
 
-// What a program is started with: its folder, and a file for what it prints.
+// What a program prints: a file without a name, which nobody has to remove.
+class Output {
+ public:
+  Output() : descriptor_(memfd_create("output", MFD_CLOEXEC)) {
+    if (descriptor_ < 0) fail("cannot make a file in memory: ", std::strerror(errno));
+  }
+  ~Output() { close(descriptor_); }
+  Output(const Output &) = delete;
+  Output &operator=(const Output &) = delete;
+
+  int descriptor() const { return descriptor_; }
+  std::string text() const {
+    std::string all;
+    char part[4096];
+    for (ssize_t n; (n = pread(descriptor_, part, sizeof part, static_cast<off_t>(all.size()))) > 0;)
+      all.append(part, static_cast<size_t>(n));
+    return all;
+  }
+
+ private:
+  int descriptor_;
+};
+
+// What a program is started with: its folder, and where it prints to.
 class Surroundings {
  public:
-  Surroundings(const std::string &folder, const std::string &log) {
+  Surroundings(const std::string &folder, const Output &output) {
     posix_spawn_file_actions_init(&actions_);
-    posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    posix_spawn_file_actions_adddup2(&actions_, STDOUT_FILENO, STDERR_FILENO);
+    for (int to : {STDOUT_FILENO, STDERR_FILENO}) posix_spawn_file_actions_adddup2(&actions_, output.descriptor(), to);
     posix_spawn_file_actions_addchdir_np(&actions_, folder.c_str());
+    // Its own temporary files are in the folder: where all are killed, they go with it.
+    temporary_ = "TMPDIR=" + std::filesystem::absolute(folder).string();
+    for (char **variable = environ; *variable; ++variable)
+      if (std::strncmp(*variable, "TMPDIR=", 7) != 0) environment_.push_back(*variable);
+    environment_.insert(environment_.end(), {temporary_.data(), nullptr});
   }
   ~Surroundings() { posix_spawn_file_actions_destroy(&actions_); }
   Surroundings(const Surroundings &) = delete;
   Surroundings &operator=(const Surroundings &) = delete;
-  const posix_spawn_file_actions_t *get() const { return &actions_; }
+  const posix_spawn_file_actions_t *actions() const { return &actions_; }
+  char *const *environment() const { return environment_.data(); }
 
  private:
   posix_spawn_file_actions_t actions_;
+  std::string temporary_;
+  std::vector<char *> environment_;
 };
-
-std::string contents(const std::string &path) {
-  std::ifstream in(path);
-  std::ostringstream all;
-  all << in.rdbuf();
-  return all.str();
-}
 
 std::string from_environment(const char *variable, const char *otherwise) {
   const char *value = std::getenv(variable);
@@ -62,15 +72,15 @@ std::string from_environment(const char *variable, const char *otherwise) {
 }  // namespace
 
 void run_program(const std::vector<std::string> &command, const std::string &folder) {
-  const TemporaryFolder logs;
-  const std::string log = logs.file("output");
+  const Output output;
   std::vector<char *> arguments;
   for (const std::string &c : command) arguments.push_back(const_cast<char *>(c.c_str()));
   arguments.push_back(nullptr);
   // Not fork(): a process with a large model in memory takes long to copy.
   pid_t child = 0;
-  const Surroundings surroundings(folder, log);
-  const int error = posix_spawnp(&child, arguments[0], surroundings.get(), nullptr, arguments.data(), environ);
+  const Surroundings surroundings(folder, output);
+  const int error =
+      posix_spawnp(&child, arguments[0], surroundings.actions(), nullptr, arguments.data(), surroundings.environment());
   if (error == ENOENT || error == EACCES)
     fail("cannot run '", command[0],
          "': compiling a model needs a C compiler and ar (Debian: apt install gcc binutils)");
@@ -79,7 +89,7 @@ void run_program(const std::vector<std::string> &command, const std::string &fol
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
-  fail("'", command[0], "' failed: ", contents(log));
+  fail("'", command[0], "' failed: ", output.text());
 }
 
 std::string c_compiler() { return from_environment("CC", "cc"); }

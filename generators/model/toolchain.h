@@ -1,26 +1,14 @@
 #pragma once
-// The programs of a C tool chain that the model compiler calls: cc and ar. And the folder that it works in.
+// The programs of a C tool chain that the model compiler calls, cc and ar, and the folder that they work in.
 
 #include <string>
 #include <vector>
 
+#include "generators/model/temporary_folder.h"
+
 namespace saltern::generators {
 
-// A new folder that is removed with all that is in it.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder &) = delete;
-  TemporaryFolder &operator=(const TemporaryFolder &) = delete;
-  const std::string &path() const { return path_; }
-  std::string file(const std::string &name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
-
-// Runs a program, found as the shell finds it, in a folder. Throws an Error with what it printed where it fails, or
+// Runs a program, found as the shell finds it, in a folder, where it keeps its temporary files, too. Throws an Error with what it printed where it fails, or
 // one that says what to install where there is no such program.
 void run_program(const std::vector<std::string> &command, const std::string &folder);
 

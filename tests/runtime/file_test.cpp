@@ -3,7 +3,6 @@
 #include "runtime/file.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "tests/scratch_folder.h"
 
@@ -26,18 +25,6 @@ TEST(AtomicFile, AppearsAtCommitAndNotBefore) {
   }
   EXPECT_EQ(bytes_of_file(path), "new");
   EXPECT_EQ(folder.count(), 1u);
-}
-
-// A process with this id was killed while it wrote: as happens to the first process of a container that restarts.
-TEST(AtomicFile, IsWrittenThoughAKilledProcessLeftItsPart) {
-  const ScratchFolder folder;
-  const std::string path = folder.file("file");
-  for (int i = 0; i < 100; ++i)
-    folder.write("file.writing." + std::to_string(getpid()) + "." + std::to_string(i), "a part");
-  AtomicFile file(path);
-  file.write("whole", 5);
-  file.commit();
-  EXPECT_EQ(bytes_of_file(path), "whole");
 }
 
 TEST(AtomicFile, ThatCannotBeWrittenIsNamed) {
