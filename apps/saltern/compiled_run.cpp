@@ -1,9 +1,9 @@
 #include "apps/saltern/compiled_run.h"
 
-#include <filesystem>
 #include <optional>
 
 #include "generators/model/compile.h"
+#include "generators/model/temporary_folder.h"
 #include "runtime/compiled_model.h"
 #include "runtime/progress.h"
 
@@ -13,19 +13,17 @@ CompiledGraph::CompiledGraph(const Graph &graph, int threads) {
   generators::CompileOptions options;
   options.name = "model";
   options.cache = generators::default_cache_folder();
-  options.folder = generators::model_folder(graph, options.cache);
-  options.targets = {generators::best_target_here()};
-  options.shared = true;
-  const std::string library = options.folder + "/libmodel.so";
-  if (!std::filesystem::exists(library)) {
-    std::optional<Progress> bar;
-    options.progress = [&](int done, int all) {
-      if (!bar) bar.emplace("compiling", all);
-      bar->update(done);
-    };
-    generators::compile_model(graph, options);
+  if (options.cache.empty()) {
+    forgotten_ = std::make_unique<generators::TemporaryFolder>();
+    options.cache = forgotten_->path();
   }
-  library_ = std::make_unique<CompiledLibrary>(library, options.name, threads);
+  options.targets = {generators::best_target_here()};
+  std::optional<Progress> bar;
+  options.progress = [&](int done, int all) {
+    if (!bar) bar.emplace("compiling", all);
+    bar->update(done);
+  };
+  library_ = std::make_unique<CompiledLibrary>(generators::cached_library(graph, options), options.name, threads);
 }
 
 CompiledGraph::~CompiledGraph() = default;

@@ -11,6 +11,9 @@
 namespace saltern {
 
 class CompiledLibrary;
+namespace generators {
+class TemporaryFolder;
+}
 
 // Compiles a graph into a shared library in the cache, or takes what was compiled before; a terminal sees how far it is.
 class CompiledGraph {
@@ -23,6 +26,7 @@ class CompiledGraph {
   void watch(std::function<void(const std::string &value)> after_step);
 
  private:
+  std::unique_ptr<generators::TemporaryFolder> forgotten_;  // instead of the cache where there is none
   std::unique_ptr<CompiledLibrary> library_;
 };
 

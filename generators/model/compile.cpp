@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <thread>
 
 #include "generators/model/driver.h"
@@ -71,8 +72,8 @@ std::vector<std::string> objects_in(const std::string &folder) {
 // Returns what the kernels take from the heap.
 KernelMemory compile_objects(const Lowered &model, const std::vector<CpuTarget> &targets, const CompileOptions &options,
                              const std::string &folder) {
-  const TemporaryFolder forgotten;
-  const KernelCache cache(options.cache.empty() ? forgotten.path() : options.cache);
+  std::optional<TemporaryFolder> forgotten;
+  const KernelCache cache(options.cache.empty() ? forgotten.emplace().path() : options.cache);
   std::vector<std::function<void()>> jobs;
   jobs.emplace_back([&] { cache.provide_halide_runtime(folder + "/" + options.name + "_halide_runtime.o"); });
   for (size_t k = 0; k < model.kernels.size(); ++k) {

@@ -40,11 +40,12 @@ struct CompiledModel {
 // Throws unless the name can name a model and all targets are known: what compile_model asks first.
 void check(const CompileOptions &options);
 
-// Where tools keep compiled kernels unless told otherwise: SALTERN_CACHE, else the user's cache folder.
+// Where tools keep compiled kernels and models unless told otherwise: SALTERN_CACHE, else in the user's cache folder;
+// empty where there is neither: a folder that everybody knows would hold what anybody has put there.
 std::string default_cache_folder();
-// The folder in a cache for what this graph compiles to: another one for another graph, weights or build of this
-// program.
-std::string model_folder(const Graph &graph, const std::string &cache);
+// The shared library that a graph compiles to, in options.cache: made there unless it is there already, for the same
+// graph, weights, options and build of this program. options.folder means nothing here.
+std::string cached_library(const Graph &graph, const CompileOptions &options);
 // The name of the best CPU target that this machine runs.
 std::string best_target_here();
 
