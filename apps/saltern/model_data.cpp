@@ -7,6 +7,7 @@
 #include "apps/saltern/value_facts.h"
 #include "runtime/data/npy.h"
 #include "runtime/data/npz.h"
+#include "runtime/onnx/run_model.h"
 #include "runtime/onnx/tensor_proto.h"
 
 namespace saltern {
@@ -29,26 +30,35 @@ const Naming of_inputs = {"input", "in"}, of_outputs = {"output", "out"};
 
 bool has_extension(const std::string &path, const char *extension) { return fs::path(path).extension() == extension; }
 
+// Which of the names an array may stand for: several where one's name looks like another's number.
+Names named_by(const std::string &key, const Names &names, const Naming &naming) {
+  Names all;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const Names keys = naming.keys(names[i], i);
+    if (std::find(keys.begin(), keys.end(), key) != keys.end()) all.push_back(names[i]);
+  }
+  return all;
+}
+
 HostValues from_npz(const Graph &graph, const Names &names, const Naming &naming, const std::string &path) {
-  const std::map<std::string, Tensor> arrays = read_npz(path);
+  NpzOptions options;
+  options.wants = [&](const std::string &key, Type type, const Shape &shape) {
+    const Names meant = named_by(key, names, naming);
+    // One archive may hold both; what is neither is a slip of the pen.
+    if (meant.empty() && named_by(key, graph.inputs, of_inputs).empty() &&
+        named_by(key, graph.outputs, of_outputs).empty())
+      throw BadInput(path + ": the array '" + key + "' is neither an input nor an output of the model; its " +
+                     naming.word + "s are" + value_lines(graph, names));
+    if (meant.size() == 1 && naming.word == of_inputs.word) check_input(meant[0], graph.value(meant[0]), type, shape);
+    return !meant.empty();
+  };
+  const std::map<std::string, Tensor> arrays = read_npz(path, options);
   HostValues found;
-  Names known;
   for (size_t i = 0; i < names.size(); ++i)
     for (const std::string &key : naming.keys(names[i], i)) {
-      known.push_back(key);
       const auto array = arrays.find(key);
       if (array != arrays.end()) found.emplace(names[i], array->second);
     }
-  // One archive may hold both; what is neither is a slip of the pen.
-  for (const Naming &n : {of_inputs, of_outputs}) {
-    const Names &all = n.word == of_inputs.word ? graph.inputs : graph.outputs;
-    for (size_t i = 0; i < all.size(); ++i)
-      for (const std::string &key : n.keys(all[i], i)) known.push_back(key);
-  }
-  for (const auto &[key, t] : arrays)
-    if (std::find(known.begin(), known.end(), key) == known.end())
-      throw BadInput(path + ": the array '" + key + "' is neither an input nor an output of the model; its " +
-                     naming.word + "s are" + value_lines(graph, names));
   return found;
 }
 

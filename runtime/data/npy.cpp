@@ -181,26 +181,32 @@ Tensor from_fortran_order(const Tensor &t) {
 
 }  // namespace
 
-Tensor decode_npy(const std::vector<uint8_t> &bytes, const std::string &name) {
-  if (bytes.size() < magic.size() || std::memcmp(bytes.data(), magic.data(), magic.size()) != 0)
-    fail(name, " is not an .npy file");
-  if (bytes.size() < 12) fail(name, " is truncated: it ends in the .npy header");
-  const int version = bytes[6];
+Tensor decode_npy(const NextBytes &next, uint64_t size, const std::string &name,
+                  const std::function<bool(Type, const Shape &)> &wants) {
+  std::array<uint8_t, 12> prefix = {};
+  if (size >= magic.size()) next(prefix.data(), magic.size());
+  if (std::memcmp(prefix.data(), magic.data(), magic.size()) != 0) fail(name, " is not an .npy file");
+  if (size < prefix.size()) fail(name, " is truncated: it ends in the .npy header");
+  next(&prefix[magic.size()], 10 - magic.size());
+  const int version = prefix[6];
   if (version < 1 || version > 3) fail(name, " has version ", version, " of the .npy format; 1 to 3 are known");
   const size_t begin = version == 1 ? 10 : 12;
-  const uint64_t length = little_endian(&bytes[8], begin - 8);
+  next(&prefix[10], begin - 10);
+  const uint64_t length = little_endian(&prefix[8], begin - 8);
   if (length > longest_header)
     fail(name, ": the .npy header has ", length, " characters; at most ", longest_header, " are read");
-  if (length > bytes.size() - begin) fail(name, " is truncated: it ends in the .npy header");
-  const std::string_view text(reinterpret_cast<const char *>(&bytes[begin]), length);
+  if (length > size - begin) fail(name, " is truncated: it ends in the .npy header");
+  std::string text(length, ' ');
+  next(text.data(), length);
   const Header h = HeaderText(text, name).parse();
 
-  const uint64_t wanted = bytes_of(h, name), held = bytes.size() - begin - length;
+  const uint64_t wanted = bytes_of(h, name), held = size - begin - length;
   if (wanted > held)
     fail(name, " is truncated: ", facts(h.type).name, to_string(h.shape), " has ", wanted, " bytes, the file ", held);
   if (wanted < held) fail(name, " goes on after the ", wanted, " bytes of ", facts(h.type).name, to_string(h.shape));
+  if (!wants(h.type, h.shape)) return {};
   const Tensor t = Tensor::empty(h.shape, h.type);
-  if (wanted > 0) std::memcpy(t.raw(), &bytes[begin + length], wanted);
+  if (wanted > 0) next(t.raw(), wanted);
   if (h.big_endian) reverse_bytes(t);
   if (h.type == Type::boolean)
     for (int64_t i = 0; i < t.size(); ++i) {
@@ -210,7 +216,24 @@ Tensor decode_npy(const std::vector<uint8_t> &bytes, const std::string &name) {
   return h.fortran_order && t.rank() > 1 && t.size() > 0 ? from_fortran_order(t) : t;
 }
 
-Tensor read_npy(const std::string &path) { return decode_npy(read_file(path, UINT64_MAX), path); }
+namespace {
+
+Tensor decoded(const ByteSource &file) {
+  uint64_t at = 0;
+  const auto next = [&](void *to, uint64_t bytes) {
+    file.read(to, bytes, at);
+    at += bytes;
+  };
+  return decode_npy(next, file.size(), file.path(), [](Type, const Shape &) { return true; });
+}
+
+}  // namespace
+
+Tensor decode_npy(const std::vector<uint8_t> &bytes, const std::string &name) {
+  return decoded(InputBytes(bytes, name));
+}
+
+Tensor read_npy(const std::string &path) { return decoded(InputFile(path)); }
 
 std::vector<uint8_t> encode_npy(const Tensor &tensor, const std::string &name) {
   const auto row =

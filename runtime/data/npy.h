@@ -7,6 +7,7 @@
 // smaller) is refused by name.
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,13 @@ namespace saltern {
 Tensor read_npy(const std::string &path);
 // The same from memory; errors call it `name`.
 Tensor decode_npy(const std::vector<uint8_t> &bytes, const std::string &name);
+
+// The next bytes of a file that is read from its beginning on.
+using NextBytes = std::function<void(void *to, uint64_t bytes)>;
+// The same from such a file of `size` bytes. Undefined where `wants` says no to what the header says: then nothing is
+// read after that.
+Tensor decode_npy(const NextBytes &next, uint64_t size, const std::string &name,
+                  const std::function<bool(Type, const Shape &)> &wants);
 
 // Row major and little-endian, whatever the tensor's strides; atomically.
 void write_npy(const std::string &path, const Tensor &tensor);

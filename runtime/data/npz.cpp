@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 
 #include "runtime/data/npy.h"
 #include "runtime/file.h"
@@ -39,7 +40,7 @@ class Reader {
     fail(name_, " is not a ZIP archive, or is truncated: ", zip_error_strerror(&fault));
   }
 
-  std::map<std::string, Tensor> arrays(uint64_t max_bytes) const {
+  std::map<std::string, Tensor> arrays(const NpzOptions &options) const {
     const auto count = static_cast<uint64_t>(std::max<int64_t>(0, zip_get_num_entries(archive_.get(), 0)));
     uint64_t bytes = 0, packed = 0;
     for (uint64_t i = 0; i < count; ++i) {
@@ -48,13 +49,18 @@ class Reader {
       packed += s.comp_size;
       if (packed > size_) fail(who(s), " is damaged: entries overlap");
     }
-    if (bytes > max_bytes) fail(name_, " holds ", bytes, " bytes when unpacked; at most ", max_bytes, " are read");
+    if (bytes > options.max_bytes)
+      fail(name_, " holds ", bytes, " bytes when unpacked; at most ", options.max_bytes, " are read");
     std::map<std::string, Tensor> all;
+    std::set<std::string> names;
     for (uint64_t i = 0; i < count; ++i) {
       const zip_stat_t s = checked(i);
-      const std::string file = s.name, array = file.substr(0, file.size() - ending.size());
-      if (!all.emplace(array, decode_npy(contents(i, s), name_ + ": " + file)).second)
-        fail(name_, " holds '", array, "' twice");
+      const std::string file = s.name, name = file.substr(0, file.size() - ending.size());
+      const auto wants = [&](Type type, const Shape &shape) {
+        return !options.wants || options.wants(name, type, shape);
+      };
+      if (!names.insert(name).second) fail(name_, " holds '", name, "' twice");
+      if (const Tensor t = array(i, s, wants); t.defined()) all.emplace(name, t);
     }
     return all;
   }
@@ -82,22 +88,30 @@ class Reader {
     return s;
   }
 
-  // Memory grows with what is unpacked, so that a size that is only claimed takes none.
-  std::vector<uint8_t> contents(uint64_t i, const zip_stat_t &s) const {
+  // Undefined if it is not wanted.
+  Tensor array(uint64_t i, const zip_stat_t &s, const std::function<bool(Type, const Shape &)> &wants) const {
     const Entry entry(zip_fopen_index(archive_.get(), i, 0), zip_fclose);
     if (!entry) fail(who(s), " is damaged: ", zip_strerror(archive_.get()));
-    std::vector<uint8_t> bytes;
-    for (int64_t got = 1; got > 0 && bytes.size() <= s.size;) {
-      const size_t before = bytes.size();
-      // One more than there should be, to see that nothing comes after.
-      bytes.resize(before + std::min(s.size + 1 - before, std::max<uint64_t>(part, before)));
-      got = zip_fread(entry.get(), bytes.data() + before, bytes.size() - before);
+    const auto unpack = [&](uint8_t *to, uint64_t bytes) {
+      const int64_t got = zip_fread(entry.get(), to, bytes);
       if (got < 0) fail(who(s), " is damaged: ", zip_file_strerror(entry.get()));
-      bytes.resize(before + static_cast<size_t>(got));
-    }
-    if (bytes.size() != s.size)
+      return static_cast<uint64_t>(got);
+    };
+    const auto wrong_size = [&] {
       fail(who(s), " is damaged: it does not unpack to the ", s.size, " bytes that its directory says");
-    return bytes;
+    };
+    const auto next = [&](void *to, uint64_t bytes) {
+      for (auto *at = static_cast<uint8_t *>(to); bytes > 0;) {
+        const uint64_t got = unpack(at, std::min(bytes, part));
+        if (got == 0) wrong_size();
+        at += got;
+        bytes -= got;
+      }
+    };
+    const Tensor t = decode_npy(next, s.size, name_ + ": " + s.name, wants);
+    uint8_t after;
+    if (t.defined() && unpack(&after, 1) > 0) wrong_size();  // this checks the sum, too
+    return t;
   }
 
   std::string name_;
@@ -111,12 +125,12 @@ std::map<std::string, Tensor> read_npz(const std::string &path, const NpzOptions
   const InputFile file(path);
   if (file.size() == 0) fail(path, " is not a ZIP archive: it is empty");
   const std::shared_ptr<void> bytes = file.mapped(file.size(), 0);
-  return Reader(bytes.get(), file.size(), path).arrays(options.max_bytes);
+  return Reader(bytes.get(), file.size(), path).arrays(options);
 }
 
 std::map<std::string, Tensor> decode_npz(const std::vector<uint8_t> &bytes, const std::string &name,
                                          const NpzOptions &options) {
-  return Reader(bytes.data(), bytes.size(), name).arrays(options.max_bytes);
+  return Reader(bytes.data(), bytes.size(), name).arrays(options);
 }
 
 void write_npz(const std::string &path, const std::map<std::string, Tensor> &tensors, bool compressed) {

@@ -133,10 +133,14 @@ std::vector<std::string> required_inputs(const Model &model) {
 }
 
 void check_input(const std::string &name, const Graph::Value &v, const HostValue &value) {
+  if (v.container == Graph::Container::tensor && v.ranked)
+    check_input(name, v, value.tensor().type(), value.tensor().shape());
+}
+
+void check_input(const std::string &name, const Graph::Value &v, Type type, const Shape &shape) {
   if (v.container != Graph::Container::tensor || !v.ranked) return;
-  const Tensor &t = value.tensor();
-  if (t.type() != v.type || !v.can_be(t.shape()))
-    fail("the input '", name, "' is ", facts(t.type()).name, " ", to_string(t.shape()), "; the model expects ",
+  if (type != v.type || !v.can_be(shape))
+    fail("the input '", name, "' is ", facts(type).name, " ", to_string(shape), "; the model expects ",
          facts(v.type).name, " ", to_string(v.shape));
 }
 

@@ -22,6 +22,7 @@ std::vector<std::string> required_inputs(const Model &model);
 
 // Throws an Error that names the input unless the value has the type and shape that the model says.
 void check_input(const std::string &name, const Graph::Value &wanted, const HostValue &value);
+void check_input(const std::string &name, const Graph::Value &wanted, Type type, const Shape &shape);
 
 // Throws Unsupported that names every node whose operator is not known.
 void check_operators(const Model &model);
