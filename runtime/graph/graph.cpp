@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
+#include <string_view>
+#include <unordered_set>
 
 namespace saltern {
 
@@ -29,13 +30,15 @@ void validate_value(const std::string &name, const Graph::Value &v) {
          facts(v.constant.type()).name, " ", to_string(v.constant.shape()));
 }
 
-// `known` are the names of the graphs around it.
+// Hashed, as every pass asks for every name; the strings are the graph's.
+using NameSet = std::unordered_set<std::string_view>;
+
 // The values that one graph's nodes can read; an inner graph reads those of the graphs around it too.
 struct Names {
-  std::set<std::string> own = {};
+  NameSet own = {};
   const Names *outer = nullptr;
 
-  bool has(const std::string &name) const {
+  bool has(std::string_view name) const {
     for (const Names *n = this; n; n = n->outer)
       if (n->own.count(name)) return true;
     return false;
@@ -45,11 +48,12 @@ struct Names {
 void validate_imported(const Graph &g, const Names *outer) {
   Names known;
   known.outer = outer;
+  known.own.reserve(g.values.size() + g.nodes.size());
   for (const auto &[name, v] : g.values) {
     if (name.empty()) fail("a value has no name");
     if (v.constant.defined()) known.own.insert(name);
   }
-  std::set<std::string> inputs;
+  NameSet inputs;
   for (const std::string &i : g.inputs) {
     if (i.empty()) fail("an input has no name");
     if (!inputs.insert(i).second) fail("the input '", i, "' is listed twice");
@@ -172,25 +176,34 @@ void Graph::replace_uses(const std::string &from, const std::string &to) {
 }
 
 void Graph::remove_unused() {
-  std::set<std::string> needed(outputs.begin(), outputs.end());
-  std::vector<Node> kept;
-  for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {
-    if (std::none_of(it->outputs.begin(), it->outputs.end(), [&](const auto &o) { return needed.count(o) != 0; }))
-      continue;
-    needed.insert(it->inputs.begin(), it->inputs.end());
-    needed.insert(it->outputs.begin(), it->outputs.end());
-    kept.push_back(std::move(*it));
+  NameSet needed(outputs.begin(), outputs.end());
+  needed.reserve(values.size());
+  std::vector<bool> unused(nodes.size());
+  for (size_t n = nodes.size(); n-- > 0;) {
+    const Node &node = nodes[n];
+    unused[n] = std::none_of(node.outputs.begin(), node.outputs.end(),
+                             [&](const std::string &o) { return needed.count(o) != 0; });
+    if (unused[n]) continue;
+    needed.insert(node.inputs.begin(), node.inputs.end());
+    needed.insert(node.outputs.begin(), node.outputs.end());
   }
-  nodes.assign(std::make_move_iterator(kept.rbegin()), std::make_move_iterator(kept.rend()));
   needed.insert(inputs.begin(), inputs.end());
   for (auto it = values.begin(); it != values.end();) it = needed.count(it->first) ? std::next(it) : values.erase(it);
+  size_t kept = 0;  // last, as the names are the nodes'
+  for (size_t n = 0; n < nodes.size(); ++n) {
+    if (unused[n]) continue;
+    if (kept != n) nodes[kept] = std::move(nodes[n]);
+    ++kept;
+  }
+  nodes.erase(nodes.begin() + static_cast<std::ptrdiff_t>(kept), nodes.end());
 }
 
 void validate(const Graph &graph) {
   for (const auto &[name, v] : graph.values) validate_value(name, v);
   if (graph.outputs.empty()) fail("the graph has no output");
 
-  std::set<std::string> known;
+  NameSet known;
+  known.reserve(graph.values.size());
   for (const std::string &i : graph.inputs) {
     if (graph.value(i).constant.defined()) fail("'", i, "' is both an input and a constant");
     if (!known.insert(i).second) fail("the input '", i, "' is listed twice");
@@ -203,15 +216,16 @@ void validate(const Graph &graph) {
     if (n.outputs.empty()) fail(describe(n), " has no output");
     for (const std::string &i : n.inputs)
       if (!known.count(i)) fail(describe(n), " reads '", i, "', which nothing before it makes");
-    for (const std::string &o : n.outputs) {
-      graph.value(o);
+    for (const std::string &o : n.outputs)
       if (!known.insert(o).second) fail(describe(n), " makes '", o, "', which exists already");
-    }
   }
   for (const std::string &o : graph.outputs)
     if (!known.count(o)) fail("nothing makes the output '", o, "'");
   for (const auto &[name, v] : graph.values)
     if (!known.count(name)) fail("the value '", name, "' is neither input nor constant, and no node makes it");
+  if (known.size() == graph.values.size()) return;
+  for (const Graph::Node &n : graph.nodes)
+    for (const std::string &o : n.outputs) graph.value(o);  // throws where a node makes what is no value
 }
 
 }  // namespace saltern
