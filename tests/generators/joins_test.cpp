@@ -68,6 +68,7 @@ TEST(Pieces, HaveStridesWhereNoDimensionGoesOverTheEndOfARow) {
   EXPECT_EQ(strides_of({24, 5, 2}, rows), (std::vector<int>{1, 40, 200}));
   EXPECT_EQ(strides_of({8, 3, 10}, rows), (std::vector<int>{1, 8, 40}));
   EXPECT_EQ(strides_of({24, 1, 10, 1}, rows), (std::vector<int>{1, 40, 40, 400}));
+  EXPECT_EQ(strides_of({24, 1, 1}, {16, 24, 24, 40}), (std::vector<int>{1, 24, 24})) << "one row, whatever follows it";
   EXPECT_FALSE(strides_of({240}, rows));
   EXPECT_FALSE(strides_of({16, 15}, rows));
 }
