@@ -27,6 +27,7 @@ bool is_pointwise(const Graph &graph, const Graph::Node &node) {
     if (n.kind == Kind::reduce) pointwise = false;
     if (n.kind != Kind::load) return;
     const Shape &shape = graph.value(node.inputs[static_cast<size_t>(n.number)]).shape;
+    pointwise &= shape.size() <= rank;  // broadcasting takes no dimension away, not even one of 1
     for (size_t d = 0; d < n.arguments.size(); ++d) {
       const Expression::Node &i = *n.arguments[d].get();
       const bool repeated = shape[d] == 1 && i.kind == Kind::constant && i.integer == 0;
