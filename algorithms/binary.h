@@ -29,6 +29,16 @@ namespace binary {
 using dsl::number;
 using Halide::Expr;
 
+// NaN where either is; in types other than f32, which have automatic gradients, as Halide has it.
+inline Expr greater_of(Expr a, Expr b) {
+  if (a.type() != Halide::Float(32)) return Halide::max(a, b);
+  return Halide::select(dsl::is_less(b, a) || dsl::is_no_number(a), a, b);
+}
+inline Expr less_of(Expr a, Expr b) {
+  if (a.type() != Halide::Float(32)) return Halide::min(a, b);
+  return Halide::select(dsl::is_less(a, b) || dsl::is_no_number(a), a, b);
+}
+
 // The derivative of a maximum for a: ties are shared equally.
 inline Expr is_greater(Expr a, Expr b) {
   return Halide::select(a > b, number(a, 1), a < b, number(a, 0), number(a, 0.5));
@@ -36,10 +46,10 @@ inline Expr is_greater(Expr a, Expr b) {
 
 // a^b with b a^(b - 1) = 0 for b = 0, and a^b log(a) = 0 for a = 0, whose limits they are.
 inline Expr power_derivative_a(Expr a, Expr b) {
-  return Halide::select(b == 0, number(a, 0), b * Halide::pow(a, b - 1));
+  return Halide::select(b == 0, number(a, 0), b * dsl::power(a, b - 1));
 }
 inline Expr power_derivative_b(Expr a, Expr b) {
-  return Halide::select(a == 0, number(a, 0), Halide::pow(a, b) * Halide::log(a));
+  return Halide::select(a == 0, number(a, 0), dsl::power(a, b) * dsl::log(a));
 }
 
 }  // namespace binary
@@ -55,11 +65,11 @@ inline const std::vector<Binary> &binary_functions() {
        [](Expr a, Expr) { return a; }},
       {"divide", [](Expr a, Expr b) { return a / b; }, [](Expr, Expr b) { return 1 / b; },
        [](Expr a, Expr b) { return -a / (b * b); }, 0.5, 3},
-      {"maximum", [](Expr a, Expr b) { return Halide::max(a, b); }, [](Expr a, Expr b) { return is_greater(a, b); },
+      {"maximum", [](Expr a, Expr b) { return greater_of(a, b); }, [](Expr a, Expr b) { return is_greater(a, b); },
        [](Expr a, Expr b) { return is_greater(b, a); }},
-      {"minimum", [](Expr a, Expr b) { return Halide::min(a, b); }, [](Expr a, Expr b) { return is_greater(b, a); },
+      {"minimum", [](Expr a, Expr b) { return less_of(a, b); }, [](Expr a, Expr b) { return is_greater(b, a); },
        [](Expr a, Expr b) { return is_greater(a, b); }},
-      {"power", [](Expr a, Expr b) { return Halide::pow(a, b); }, power_derivative_a, power_derivative_b, 0.5, 3},
+      {"power", [](Expr a, Expr b) { return dsl::power(a, b); }, power_derivative_a, power_derivative_b, 0.5, 3},
   };
   return table;
 }

@@ -21,9 +21,8 @@ inline CrossEntropy cross_entropy(const Tensor &x, const Tensor &labels) {
   const SoftmaxStages s = softmax_stages(x);
   const Halide::Expr label = labels(n), known = label >= 0 && label < x.extent(0);
   Halide::Func loss("cross_entropy");
-  loss(n) =
-      Halide::select(known, s.largest(n) + Halide::log(s.total(n)) - x(Halide::clamp(label, 0, x.extent(0) - 1), n),
-                     Halide::cast(x.type(), 0));
+  loss(n) = Halide::select(known, s.largest(n) + dsl::log(s.total(n)) - x(Halide::clamp(label, 0, x.extent(0) - 1), n),
+                           Halide::cast(x.type(), 0));
   return {s, {loss, {x.extent(1)}}};
 }
 

@@ -11,6 +11,7 @@
 //
 // The gradient of a sum is dy, broadcast.
 
+#include "dsl/float_bits.h"
 #include "dsl/tensor.h"
 
 namespace saltern::algorithms {
@@ -41,23 +42,24 @@ inline Tensor product_over(const Tensor &x) {
   return {y, {x.extent(0), x.extent(2)}};
 }
 
-// The element that comes before all others by `before`, and where it comes first.
+// The element that comes before all others by `before`, and where it comes first. NaN comes before all numbers.
 inline Tensor first_by(const Tensor &x, Halide::Expr (*before)(Halide::Expr, Halide::Expr)) {
   Halide::Var a("a"), b("b");
   Halide::RDom r(1, x.extent(1) - 1, "r");
   Halide::Func y("first");
   y(a, b) = Halide::Tuple(x(a, 0, b), Halide::Expr(0));
-  const Halide::Expr candidate = x(a, r, b), better = before(candidate, y(a, b)[0]);
+  const Halide::Expr candidate = x(a, r, b), best = y(a, b)[0];
+  const Halide::Expr better = before(candidate, best) || (dsl::is_no_number(candidate) && !dsl::is_no_number(best));
   y(a, b) = Halide::Tuple(Halide::select(better, candidate, y(a, b)[0]), Halide::select(better, r, y(a, b)[1]));
   return {y, {x.extent(0), x.extent(2)}};
 }
 
 inline Tensor maximum_over(const Tensor &x) {
-  return first_by(x, [](Halide::Expr candidate, Halide::Expr best) { return candidate > best; });
+  return first_by(x, [](Halide::Expr candidate, Halide::Expr best) { return dsl::strict_less(best, candidate); });
 }
 
 inline Tensor minimum_over(const Tensor &x) {
-  return first_by(x, [](Halide::Expr candidate, Halide::Expr best) { return candidate < best; });
+  return first_by(x, [](Halide::Expr candidate, Halide::Expr best) { return dsl::strict_less(candidate, best); });
 }
 
 inline Tensor maximum_over_gradient(const Tensor &index, const Tensor &dy, const Halide::Expr &count) {

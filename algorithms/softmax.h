@@ -8,9 +8,10 @@
 //   log_softmax:  dx(c, n) = dy(c, n) - exp(y(c, n)) sum_c dy(c, n)
 //
 // The maximum is subtracted so that no exponential overflows; it does not change the result, nor the gradient. An x of
-// -infinity has probability 0; a row of nothing else has none, and gives NaN. The stages take any number of dimensions in
-// the place of n.
+// -infinity has probability 0; a row of nothing else has none, and gives NaN, as one with NaN or infinity does. The
+// stages take any number of dimensions in the place of n.
 
+#include "dsl/elementary.h"
 #include "dsl/tensor.h"
 
 namespace saltern::algorithms {
@@ -31,7 +32,7 @@ inline SoftmaxStages softmax_stages(const Tensor &x) {
   Halide::Func largest("largest"), power("power"), total("total");
   largest(n) = x.type().min();
   largest(n) = Halide::max(largest(n), x(each));
-  power(at) = Halide::exp(x(at) - largest(n));
+  power(at) = dsl::exp(dsl::difference(x(at), largest(n)));
   total(n) = Halide::cast(x.type(), 0);
   total(n) += power(each);
   return {largest, power, total};
@@ -54,7 +55,8 @@ inline Softmax log_softmax(const Tensor &x) {
   Halide::Var c("c"), n("n");
   const SoftmaxStages s = softmax_stages(x);
   Halide::Func y("log_softmax");
-  y(c, n) = x(c, n) - s.largest(n) - Halide::log(s.total(n));
+  // In this order: of large numbers the maximum would swallow the logarithm.
+  y(c, n) = dsl::difference(dsl::difference(x(c, n), s.largest(n)), dsl::log(s.total(n)));
   return {s, {y, x.extents()}};
 }
 
@@ -79,7 +81,7 @@ inline SoftmaxGradient log_softmax_gradient(const Tensor &y, const Tensor &dy) {
   Halide::Func total("total"), dx("log_softmax_dx");
   total(n) = Halide::cast(y.type(), 0);
   total(n) += dy(r, n);
-  dx(c, n) = dy(c, n) - Halide::exp(y(c, n)) * total(n);
+  dx(c, n) = dy(c, n) - dsl::exp(y(c, n)) * total(n);
   return {total, {dx, y.extents()}};
 }
 

@@ -29,21 +29,21 @@ using Halide::Expr;
 
 // Both sides of the logistic function by the exponential that cannot overflow.
 inline Expr sigmoid(Expr x) {
-  const Expr e = Halide::exp(-Halide::abs(x));
+  const Expr e = dsl::exp(-Halide::abs(x));
   return Halide::select(x >= 0, number(x, 1), e) / (1 + e);
 }
 
 inline Expr sigmoid_derivative(Expr x) {
-  const Expr e = Halide::exp(-Halide::abs(x));
+  const Expr e = dsl::exp(-Halide::abs(x));
   return e / ((1 + e) * (1 + e));
 }
 
 // The standard normal distribution, cumulative and density.
 inline Expr normal(Expr x) { return (1 + dsl::erf(x * number(x, 0.70710678118654752))) * number(x, 0.5); }
-inline Expr normal_density(Expr x) { return number(x, 0.39894228040143268) * Halide::exp(x * x * number(x, -0.5)); }
+inline Expr normal_density(Expr x) { return number(x, 0.39894228040143268) * dsl::exp(x * x * number(x, -0.5)); }
 
 inline Expr tanh_derivative(Expr x) {
-  const Expr e = Halide::exp(-2 * Halide::abs(x));  // 1 - tanh^2 without its cancellation
+  const Expr e = dsl::exp(-2 * Halide::abs(x));  // 1 - tanh^2 without its cancellation
   return 4 * e / ((1 + e) * (1 + e));
 }
 
@@ -53,13 +53,14 @@ inline const std::vector<Unary> &unary_functions() {
   using namespace unary;
   using Halide::select;
   static const std::vector<Unary> table = {
-      {"relu", [](Expr x) { return select(x > 0, x, 0); }, [](Expr x) { return select(x > 0, number(x, 1), 0); }},
-      {"leaky_relu", [](Expr x) { return select(x > 0, x, x * number(x, 0.01)); },
+      {"relu", [](Expr x) { return select(dsl::is_less(x, number(x, 0)), 0, x); },
+       [](Expr x) { return select(x > 0, number(x, 1), 0); }},
+      {"leaky_relu", [](Expr x) { return select(dsl::is_less(x, number(x, 0)), x * number(x, 0.01), x); },
        [](Expr x) { return select(x > 0, number(x, 1), number(x, 0.01)); }},
       {"sigmoid", sigmoid, sigmoid_derivative},
       {"tanh", dsl::tanh, tanh_derivative},
-      {"exp", [](Expr x) { return Halide::exp(x); }, [](Expr x) { return Halide::exp(x); }},
-      {"log", [](Expr x) { return Halide::log(x); }, [](Expr x) { return 1 / x; }, 0.1, 3},
+      {"exp", [](Expr x) { return dsl::exp(x); }, [](Expr x) { return dsl::exp(x); }},
+      {"log", [](Expr x) { return dsl::log(x); }, [](Expr x) { return 1 / x; }, 0.1, 3},
       {"sqrt", [](Expr x) { return Halide::sqrt(x); }, [](Expr x) { return number(x, 0.5) / Halide::sqrt(x); }, 0.1, 3},
       {"reciprocal", [](Expr x) { return 1 / x; }, [](Expr x) { return -1 / (x * x); }, 0.1, 3},
       {"negate", [](Expr x) { return -x; }, [](Expr x) { return number(x, -1); }},
@@ -68,7 +69,7 @@ inline const std::vector<Unary> &unary_functions() {
       {"square", [](Expr x) { return x * x; }, [](Expr x) { return 2 * x; }},
       {"gelu", [](Expr x) { return x * normal(x); }, [](Expr x) { return normal(x) + x * normal_density(x); }},
       {"silu", [](Expr x) { return x * sigmoid(x); }, [](Expr x) { return sigmoid(x) + x * sigmoid_derivative(x); }},
-      {"erf", dsl::erf, [](Expr x) { return number(x, 1.1283791670955126) * Halide::exp(-x * x); }},
+      {"erf", dsl::erf, [](Expr x) { return number(x, 1.1283791670955126) * dsl::exp(-x * x); }},
       {"sine", [](Expr x) { return Halide::sin(x); }, [](Expr x) { return Halide::cos(x); }},
       {"cosine", [](Expr x) { return Halide::cos(x); }, [](Expr x) { return -Halide::sin(x); }},
   };

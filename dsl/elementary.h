@@ -1,10 +1,18 @@
 #pragma once
-// Elementary functions that Halide has only as a scalar library call for each lane, or not accurately enough: as
-// rational functions in f32, which vectorize. In other types they are the library's.
+// Elementary functions that Halide has only as a scalar library call for each lane, or not for what is NaN, infinite or
+// beyond its table: as polynomials and rational functions in f32, which vectorize. In other types they are the library's,
+// of which Halide derives gradients, too.
+//
+// What the standard says of NaN and infinity holds: NaN gives NaN, exp(-infinity) = 0, log(0) = -infinity, power(x, 0) =
+// 1 for every x. Halide lets LLVM assume that there is neither; so what decides is asked strictly or of the bits, and
+// what is made is the result of a strict operation, or one of integers. It costs no more than Halide's own.
 
 #include <Halide.h>
 
+#include <cmath>
 #include <initializer_list>
+
+#include "dsl/float_bits.h"
 
 namespace saltern::dsl {
 
@@ -20,34 +28,100 @@ inline Halide::Expr polynomial(const Halide::Expr &x, std::initializer_list<doub
   return sum;
 }
 
-// clamp() that lets NaN through.
+// clamp() that lets NaN through: each comparison is of what it chooses, which is one instruction.
 inline Halide::Expr limited(const Halide::Expr &x, double low, double high) {
-  return Halide::select(x<number(x, low), number(x, low), x> number(x, high), number(x, high), x);
-}
-
-// Relative error below 4e-7 everywhere (the [13/6] minimax approximation of Eigen and XLA).
-inline Halide::Expr tanh(const Halide::Expr &v) {
-  if (v.type() != Halide::Float(32)) return Halide::tanh(v);
-  const Halide::Expr x = limited(v, -7.90531110763549805, 7.90531110763549805), s = x * x;
-  const Halide::Expr odd =
-      polynomial(s, {-2.76076847742355e-16, 2.00018790482477e-13, -8.60467152213735e-11, 5.12229709037114e-08,
-                     1.48572235717979e-05, 6.37261928875436e-04, 4.89352455891786e-03});
-  const Halide::Expr even =
-      polynomial(s, {1.19825839466702e-06, 1.18534705686654e-04, 2.26843463243900e-03, 4.89352518554385e-03});
-  return x * odd / even;
+  const Halide::Expr below = Halide::select(is_less(number(x, high), x), number(x, high), x);
+  return Halide::select(is_less(below, number(x, low)), number(x, low), below);
 }
 
 // Relative error below 4e-7 everywhere (the [13/8] minimax approximation of Eigen and XLA).
-inline Halide::Expr erf(const Halide::Expr &v) {
-  if (v.type() != Halide::Float(32))
-    return Halide::Internal::Call::make(v.type(), "erf", {v}, Halide::Internal::Call::PureExtern);
-  const Halide::Expr x = limited(v, -4, 4), s = x * x;
+inline Halide::Expr erf(const Halide::Expr &x) {
+  if (x.type() != Halide::Float(32))
+    return Halide::Internal::Call::make(x.type(), "erf", {x}, Halide::Internal::Call::PureExtern);
+  const Halide::Expr s = x * x;
   const Halide::Expr odd =
       polynomial(s, {-2.72614225801306e-10, 2.77068142495902e-08, -2.10102402082508e-06, -5.69250639462346e-05,
                      -7.34990630326855e-04, -2.95459980854025e-03, -1.60960333262415e-02});
   const Halide::Expr even = polynomial(s, {-1.45660718464996e-05, -2.13374055278905e-04, -1.68282697438203e-03,
                                            -7.37332916720468e-03, -1.42647390514189e-02});
-  return x * odd / even;
+  const Halide::Expr inside = strict(Halide::Internal::Call::strict_div, x * odd, even);
+  return Halide::select(strict_less(x, number(x, -4)), number(x, -1), strict_less(number(x, 4), x), number(x, 1),
+                        inside);
+}
+
+// 2^k; for k = -127 it is 0, for 128 infinity.
+inline Halide::Expr power_of_two(const Halide::Expr &k) { return Halide::reinterpret<float>((k + 127) << 23); }
+
+// e^x = 2^k e^r with a whole k, and r in [0, log 2) (the polynomial is Halide's own). A result below the smallest normal
+// number is 0.
+inline Halide::Expr exp(const Halide::Expr &given) {
+  if (given.type() != Halide::Float(32)) return Halide::exp(given);
+  // Here 2^k has the bits of 0 at the low end, of infinity at the high one; of NaN it is any number.
+  const Halide::Expr x = limited(given, -88, 89), k = Halide::floor(x * number(x, 1.4426950408889634));
+  const Halide::Expr r = (x - k * number(x, 0.6931457519)) - k * number(x, 1.4286067653e-6), s = r * r;
+  const Halide::Expr even = polynomial(s, {0.00031965933071842413, 0.00848988645943932717, 0.16667983794100929562, 1});
+  const Halide::Expr odd = polynomial(s, {0.00119156835564003744, 0.04160188091348320655, 0.49999899033463041098, 1});
+  return strict(Halide::Internal::Call::strict_mul, even * r + odd, power_of_two(Halide::cast<int32_t>(k)));
+}
+
+// tanh |x| = m / (m + 2) with m = e^2|x| - 1 = 2^k (e^r - 1) + (2^k - 1), r = 2|x| - k log 2 in [0, log 2): nothing is
+// taken away from its like. Relative error below 3e-7, and below 1e-7 where the result is near 1, as acos and rounding
+// towards 0 need it; 1 from 10 on.
+inline Halide::Expr tanh(const Halide::Expr &x) {
+  if (x.type() != Halide::Float(32)) return Halide::tanh(x);
+  using Halide::Internal::Call;
+  constexpr int sign = 1 << 31;
+  const Halide::Expr bits = Halide::reinterpret<int32_t>(x), size = Halide::reinterpret<float>(bits & ~sign);
+  const Halide::Expr u = Halide::select(strict_less(number(x, 10), size), number(x, 10), size);
+  const Halide::Expr k = Halide::floor(u * number(x, 2.8853900817779268));
+  const Halide::Expr half = (u - k * number(x, 0.34657287595)) - k * number(x, 7.1430338265e-7);  // of r
+  const Halide::Expr slope = polynomial(half, {5.985807402e-02, 1.270984338e-01, 3.344604334e-01, 6.665760601e-01,
+                                               1.000002628, 9.999999878e-01});  // (e^r - 1) / r, minimax
+  const Halide::Expr power = power_of_two(Halide::cast<int32_t>(k));
+  // Strict, or LLVM takes the two terms for 2^k e^r - 1.
+  const Halide::Expr m =
+      strict(Call::strict_add, power * (2 * half * slope), strict(Call::strict_sub, power, number(x, 1)));
+  const Halide::Expr ratio = strict(Call::strict_div, m, m + 2);
+  return Halide::reinterpret<float>(Halide::reinterpret<int32_t>(ratio) | (bits & sign));
+}
+
+// log x = e log 2 + log m with a whole e, and m in [0.75, 1.5) (the polynomial is Halide's own).
+inline Halide::Expr log(const Halide::Expr &x) {
+  if (x.type() != Halide::Float(32)) return Halide::log(x);
+  constexpr int infinity = 0x7F800000, smallest_normal = 0x00800000, fraction = 0x007FFFFF;
+  const Halide::Expr given = Halide::reinterpret<int32_t>(x), tiny = given < smallest_normal;
+  const Halide::Expr bits = Halide::reinterpret<int32_t>(
+      Halide::select(tiny, strict(Halide::Internal::Call::strict_mul, x, number(x, 1 << 23)), x));
+  const Halide::Expr above = (bits >> 22) & 1;  // m would be 1.5 or more
+  const Halide::Expr m = Halide::reinterpret<float>((bits & fraction) | ((127 - above) << 23)), r = m - 1, s = r * r;
+  const Halide::Expr e = (bits >> 23) - 127 + above - Halide::select(tiny, 23, 0);
+  const Halide::Expr even = polynomial(
+      s, {0.05111976432738144643, 0.14971993724699017569, 0.19980668101718729313, 0.33333435275479328386, 1});
+  const Halide::Expr odd = polynomial(
+      s, {-0.11793923497136414580, -0.16862004708254804686, -0.24991211576292837737, -0.50000106292873236491});
+  const Halide::Expr inside = even * r + odd * s + Halide::cast<float>(e) * number(x, 0.69314718055994531);
+  const Halide::Expr none = Halide::select((given & 0x7FFFFFFF) == 0, infinity | 1 << 31, given == infinity, infinity,
+                                           0x7FC00000);  // of 0, of infinity, of all others: NaN
+  const Halide::Expr is_positive = given > 0 && given < infinity;
+  return Halide::reinterpret<float>(Halide::select(is_positive, Halide::reinterpret<int32_t>(inside), none));
+}
+
+// x^y as C99 has it. Relative error below 1e-7 |y log x|, or that of log.
+inline Halide::Expr power(const Halide::Expr &x, const Halide::Expr &y) {
+  using Halide::Internal::Call;
+  const auto constant = Halide::Internal::as_const_float(y);
+  // Halide multiplies for an exponent that is a whole constant.
+  if (x.type() != Halide::Float(32) || (constant && *constant == std::floor(*constant))) return Halide::pow(x, y);
+  const Halide::Expr size = Halide::abs(x), half = y * number(y, 0.5);
+  const Halide::Expr is_whole = strict(Call::strict_eq, Halide::floor(y), y);
+  const Halide::Expr is_odd = is_whole && !strict(Call::strict_eq, Halide::floor(half), half);
+  const Halide::Expr is_one = strict(Call::strict_eq, x, number(x, 1)) || strict(Call::strict_eq, y, number(y, 0)) ||
+                              (strict(Call::strict_eq, size, number(x, 1)) && is_infinite_in_bits(y));
+  // Of a negative number: the sign is that of an odd exponent, and there is no power unless the exponent is whole.
+  const Halide::Expr sign = Halide::select(Halide::reinterpret<int32_t>(x) < 0 && is_odd, 1 << 31, 0);
+  const Halide::Expr is_none = is_less(x, number(x, 0)) && !is_infinite_in_bits(x) && !is_whole;
+  const Halide::Expr bits = Halide::reinterpret<int32_t>(dsl::exp(strict(Call::strict_mul, y, dsl::log(size))));
+  return Halide::reinterpret<float>(Halide::select(is_one, 0x3F800000, is_none, 0x7FC00000, bits | sign));
 }
 
 }  // namespace saltern::dsl

@@ -6,14 +6,15 @@
 #include <unordered_map>
 
 #include "dsl/elementary.h"
+#include "dsl/float_bits.h"
 #include "dsl/index_bounds.h"
-#include "generators/model/float_bits.h"
 #include "generators/model/reduction_code.h"
 #include "generators/model/small_float_code.h"
 #include "runtime/error.h"
 
 namespace saltern::generators {
 
+using dsl::strict;
 using formula::Expression;
 using formula::Function;
 using Halide::Expr;
@@ -37,7 +38,7 @@ bool is_unsigned(Type type) {
 Expr nan_or(Function f, Type type, const Expr &a, const Expr &b) {
   if (!is_real(type)) return f == Function::maximum ? Halide::max(a, b) : Halide::min(a, b);
   const Expr better = f == Function::maximum ? a > b : a < b;
-  return Halide::select(better || is_not_a_number(a), a, b);
+  return Halide::select(better || dsl::is_not_a_number(a), a, b);
 }
 
 // Division by zero gives zero, as Halide's own does and the evaluator's.
@@ -49,8 +50,17 @@ Expr truncated_quotient(Type type, const Expr &a, const Expr &b) {
                         q + Halide::select(b > 0, Halide::cast(a.type(), 1), Halide::cast(a.type(), -1)), q);
 }
 
+// A quotient in between would be rounded, or overflow.
+Expr c_remainder(const Expr &a, const Expr &b) {
+  using Halide::Internal::Call;
+  return Call::make(a.type(), a.type().bits() == 64 ? "fmod" : "fmodf", {a, b}, Call::PureExtern);
+}
+
 Expr floor_modulo(Type type, const Expr &a, const Expr &b) {
-  if (is_real(type)) return a - b * Halide::floor(a / b);
+  if (is_real(type)) {
+    const Expr r = c_remainder(a, b);
+    return Halide::select(r != 0 && (r < 0) != (b < 0), r + b, r);
+  }
   const Expr r = a % b;
   return is_unsigned(type) ? r : Halide::select(b < 0 && r != 0, r + b, r);
 }
@@ -72,13 +82,14 @@ Expr call_code(Function f, Type type, const Expr &a) {
     case Function::stopped:
       return a;
     case Function::negate:
-      return Halide::cast(a.type(), 0) - a;
+      return real ? strict(Halide::Internal::Call::strict_sub, Halide::Internal::make_const(a.type(), -0.0), a)
+                  : Halide::cast(a.type(), 0) - a;
     case Function::absolute:
       return is_unsigned(type) ? a : Halide::cast(a.type(), Halide::abs(a));
     case Function::exp:
-      return Halide::exp(a);
+      return dsl::exp(a);
     case Function::log:
-      return Halide::log(a);
+      return dsl::log(a);
     case Function::sqrt:
       return Halide::sqrt(a);
     case Function::sine:
@@ -118,9 +129,9 @@ Expr call_code(Function f, Type type, const Expr &a) {
     case Function::invert:
       return type == Type::boolean ? !a : ~a;
     case Function::is_nan:
-      return real ? is_not_a_number(a) : Halide::Internal::const_false();
+      return real ? dsl::is_not_a_number(a) : Halide::Internal::const_false();
     case Function::is_infinite:
-      return real ? is_infinity(a) : Halide::Internal::const_false();
+      return real ? dsl::is_infinity(a) : Halide::Internal::const_false();
     default:
       fail("the formula function ", formula::name(f), " does not take one operand");
   }
@@ -137,14 +148,14 @@ Expr call_code(Function f, Type type, const Expr &a, const Expr &b) {
     case Function::divide:
       return is_real(type) ? a / b : truncated_quotient(type, a, b);
     case Function::remainder:
-      if (is_real(type)) return a - b * Halide::trunc(a / b);
+      if (is_real(type)) return c_remainder(a, b);
       return Halide::select(b == 0, Halide::cast(a.type(), 0), a - truncated_quotient(type, a, b) * b);
     case Function::modulo:
       return floor_modulo(type, a, b);
     case Function::quotient:
       return truncated_quotient(type, a - floor_modulo(type, a, b), b);
     case Function::power:
-      return is_real(type) ? Halide::pow(a, b) : integer_power(a, b);
+      return is_real(type) ? dsl::power(a, b) : integer_power(a, b);
     case Function::maximum:
     case Function::minimum:
       return nan_or(f, type, a, b);
@@ -169,6 +180,19 @@ Expr call_code(Function f, Type type, const Expr &a, const Expr &b) {
   }
 }
 
+// A real number without its fraction, in the integer that conversions go through (runtime/formula/elements.cpp): what it
+// does not hold, NaN too, is its least one. LLVM takes a conversion of that for impossible.
+Expr whole_of(Type to, const Expr &a) {
+  if (to == Type::u64) return a;
+  const bool wide = facts(to).bits == 64 || to == Type::u32;
+  const Halide::Type whole = Halide::Int(wide ? 64 : 32);
+  const double bound = wide ? 0x1p63 : 0x1p31;
+  const Expr least = Halide::Internal::make_const(a.type(), wide ? -bound : -bound - 1);
+  const Expr holds = dsl::strict_less(a, Halide::Internal::make_const(a.type(), bound)) && dsl::strict_less(least, a);
+  const Expr zero = Halide::cast(a.type(), 0);
+  return Halide::select(holds, Halide::cast(whole, Halide::select(holds, a, zero)), whole.min());
+}
+
 // A value in the compute type of `from`, in that of `to`.
 Expr cast_code(Type from, Type to, const Expr &a) {
   if (to == Type::boolean) return from == Type::boolean ? a : a != Halide::cast(a.type(), 0);
@@ -178,8 +202,7 @@ Expr cast_code(Type from, Type to, const Expr &a) {
     if (facts(to).is_small_real()) return f32_of_small_code(to, small_code_of_f32(to, wide, /*saturate=*/true));
     return Halide::cast<float>(Halide::cast(storage_type(to), wide));  // rounded
   }
-  // A conversion of what an integer does not hold is undefined for narrow ones; through a wide one it wraps.
-  const Expr whole = is_real(from) && facts(to).bits < 64 ? Halide::cast<int64_t>(a) : a;
+  const Expr whole = is_real(from) ? whole_of(to, a) : a;
   if (facts(to).bits >= 8) return Halide::cast(storage_type(to), whole);
   const int spare = 8 - facts(to).bits;
   const Halide::Type narrow = storage_type(to);
@@ -200,14 +223,18 @@ Expr strict_call(Function f, const Expr &a, const Expr &b) {
   return it == operations.end() ? Expr() : strict(it->second, a, b);
 }
 
-// Whether a formula asks for what LLVM may otherwise take for impossible: NaN and infinity.
+// Whether a formula asks for what LLVM may otherwise take for impossible, NaN and infinity: in its own words, or in those
+// of a function (dsl/elementary.h) or of a conversion.
 bool minds_what_is_no_number(const Expression &element) {
+  static const std::set<Function> minding = {Function::is_nan,     Function::is_infinite, Function::less,
+                                             Function::less_equal, Function::equal,       Function::exp,
+                                             Function::log,        Function::tanh,        Function::erf,
+                                             Function::power,      Function::remainder,   Function::modulo};
   bool minds = false;
   formula::for_each_node(element, [&](const Expression::Node &n) {
     if (facts(n.type).is_small_real()) minds = true;
-    if (n.kind != Kind::call || !is_real(n.arguments[0].type())) return;
-    minds |= n.function == Function::is_nan || n.function == Function::is_infinite || n.function == Function::less ||
-             n.function == Function::less_equal || n.function == Function::equal;
+    if (n.kind == Kind::cast) minds |= is_real(n.arguments[0].type()) && !is_real(n.type);
+    if (n.kind == Kind::call && is_real(n.arguments[0].type())) minds |= minding.count(n.function) > 0;
   });
   return minds;
 }
@@ -406,7 +433,9 @@ class Writer {
       arguments.emplace_back("s" + std::to_string(s));
       scope.steps[s] = arguments.back();
     }
-    const RowSplit split = split_ && on.around.empty() && on.on_steps ? split_(n) : RowSplit();
+    // A product in parts overflows in one of them where the whole, with a 0 in another, does not.
+    const bool in_parts = split_ && on.around.empty() && on.on_steps && n.function != Function::product;
+    const RowSplit split = in_parts ? split_(n) : RowSplit();
     if (split.step < 0)
       in_order(f, n, on.on_steps && made.steps > 0, arguments, scope);
     else

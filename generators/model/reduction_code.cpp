@@ -2,21 +2,16 @@
 
 #include <cmath>
 
-#include "generators/model/float_bits.h"
+#include "dsl/float_bits.h"
 #include "generators/model/formula_code.h"
 
 namespace saltern::generators {
 
+using dsl::is_no_number;
+using dsl::strict;
 using formula::Function;
 using Halide::Expr;
 using Halide::Internal::Call;
-
-namespace {
-
-// One instruction, which is half of what is_not_a_number() takes.
-Expr is_no_number(const Expr &v) { return !strict(Call::strict_eq, v, v); }
-
-}  // namespace
 
 bool Reduction::finds_a_place() const { return function >= Function::first_greatest; }
 

@@ -2,11 +2,14 @@
 
 #include <limits>
 
-#include "generators/model/float_bits.h"
+#include "dsl/float_bits.h"
 #include "runtime/small_floats.h"
 
 namespace saltern::generators {
 
+using dsl::is_infinity;
+using dsl::is_not_a_number;
+using dsl::strict;
 using Halide::cast;
 using Halide::Expr;
 using Halide::select;

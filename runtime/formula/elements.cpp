@@ -14,17 +14,22 @@ using namespace lanes;
 
 namespace {
 
-// Truncated; what no integer of 64 bits holds becomes the nearest that does, NaN becomes 0.
+// Truncated; what an integer does not hold, NaN too, becomes its least one, as the CPU's own conversion has it and with
+// it NumPy and ONNX Runtime. Integers of up to 32 bits come from one of 32, others from one of 64, by their low bits.
+template <typename Whole>
 int64_t integer_of(double x) {
-  if (std::isnan(x)) return 0;
-  if (x >= 9223372036854775808.0) return std::numeric_limits<int64_t>::max();
-  if (x <= -9223372036854775808.0) return std::numeric_limits<int64_t>::min();
-  return static_cast<int64_t>(x);
+  constexpr auto least = std::numeric_limits<Whole>::min();
+  // Beyond the least by less than 1 is held, where a double knows of such.
+  const bool held = x < -static_cast<double>(least) && x > static_cast<double>(least) - (sizeof(Whole) == 4 ? 1 : 0);
+  return held ? static_cast<int64_t>(x) : least;
 }
+
+// As formula_code.cpp has it.
+bool comes_from_32_bits(Type type) { return facts(type).bits <= 32 && type != Type::u32; }
 
 uint64_t natural_of(double x) {
   if (x >= 18446744073709551616.0) return std::numeric_limits<uint64_t>::max();
-  return x >= 9223372036854775808.0 ? static_cast<uint64_t>(x) : static_cast<uint64_t>(integer_of(x));
+  return x >= 9223372036854775808.0 ? static_cast<uint64_t>(x) : static_cast<uint64_t>(integer_of<int64_t>(x));
 }
 
 float rounded(Type type, float x) {
@@ -41,7 +46,7 @@ To converted(From x) {
   else if constexpr (std::is_same_v<To, uint64_t>)
     return natural_of(static_cast<double>(x));
   else
-    return integer_of(static_cast<double>(x));
+    return integer_of<int64_t>(static_cast<double>(x));
 }
 
 // How a type is stored: load(pointer, i) gives a lane, store(pointer, i, lane) takes one.
@@ -127,6 +132,9 @@ void convert(Type from_type, Type type, const Block &from, Block &to, int count)
       using To = std::remove_pointer_t<decltype(as)>;
       if (type == Type::boolean)
         return each<From>(from, to, count, [](From x) { return static_cast<int64_t>(x != 0); });
+      if constexpr (std::is_floating_point_v<From> && std::is_same_v<To, int64_t>)
+        if (comes_from_32_bits(type))
+          return each<From>(from, to, count, [](From x) { return integer_of<int32_t>(static_cast<double>(x)); });
       each<From>(from, to, count, converted<To, From>);
     });
   });

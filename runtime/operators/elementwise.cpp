@@ -69,7 +69,7 @@ Expression gelu(const Expression &x, const Lowering &n) {
   return x * 0.5 * (1.0 + call(Function::erf, x * 0.70710678118654752440));
 }
 Expression sign(const Expression &x, const Lowering &) {
-  const Expression zero = literal(x, 0), up = select(x > 0, literal(x, 1), zero);
+  const Expression up = select(x > 0, literal(x, 1), x);  // NaN has its own
   if (facts(x.type()).kind == TypeFacts::Kind::natural) return up;
   return select(x < 0, literal(x, -1), up);
 }

@@ -61,14 +61,31 @@ Expression over_window(Function f, const Read &x, const SlidingAxes &axes, const
   });
 }
 
-Expression same(const Expression &e) { return e; }
+// ---- The largest. NaN is passed over, as in ONNX's reference; but where places are asked for, one that begins a window
+// stays, as the reference and ONNX Runtime have it.
 
-// ---- The largest.
+Expression number_or_lowest(const Expression &e) {
+  return is_real(e.type()) ? select(call(Function::is_nan, e), lowest(e.type()), e) : e;
+}
+
+// Over all taps of a window whose places are asked for.
+Expression over_beginning_window(Function f, const Read &x, const SlidingAxes &axes, const Axes &at, Type type) {
+  return reduce(f, kernel_of(axes), [&](const std::vector<Expression> &taps) {
+    const Expression e = windowed(x, axes, at[0], at[1], at, taps, lowest(type));
+    if (!is_real(type)) return e;
+    Expression begins = formula::constant_integer(Type::boolean, 1);
+    for (size_t d = 0; d < axes.size(); ++d) {
+      const Expression before = axes[d].index(at[d + 2], taps[d] - 1);
+      begins = begins && (taps[d] == 0 || before < 0);
+    }
+    return select(begins, e, number_or_lowest(e));
+  });
+}
 
 // Where each window's largest element is: its number in x, rows or columns first.
 Operand places(Lowering &n, const Operand &x, const SlidingAxes &axes, bool columns_first) {
   return n.formula(Type::i64, pooled_shape(x, axes), {x}, [&](const Reads &r, const Axes &at) {
-    Expression tap = over_window(Function::first_greatest, r[0], axes, at, lowest(x.type), same);
+    Expression tap = over_beginning_window(Function::first_greatest, r[0], axes, at, x.type);
     std::vector<Expression> index(axes.size());
     for (size_t d = axes.size(); d-- > 0;) {
       const SlidingAxis &a = axes[d];
@@ -84,16 +101,22 @@ Operand places(Lowering &n, const Operand &x, const SlidingAxes &axes, bool colu
   });
 }
 
+Operand largest(Lowering &n, const Operand &x, const SlidingAxes &axes) {
+  const Operand y = library_pool(n, "max_pool2d", x, axes, false);
+  if (y.present()) return y;
+  return n.formula(x.type, pooled_shape(x, axes), {x}, [&](const Reads &r, const Axes &at) {
+    return over_window(Function::greatest, r[0], axes, at, lowest(x.type), number_or_lowest);
+  });
+}
+
 void max_pool(Lowering &n) {
   const Operand &x = n.input(0);
   const SlidingAxes axes = sliding_axes(n, x.shape);
-  if (n.wants(1)) n.give(1, places(n, x, axes, n.attributes().integer("storage_order", 0) != 0));
-  Operand y = library_pool(n, "max_pool2d", x, axes, false);
-  if (!y.present())
-    y = n.formula(x.type, pooled_shape(x, axes), {x}, [&](const Reads &r, const Axes &at) {
-      return over_window(Function::greatest, r[0], axes, at, lowest(x.type), same);
-    });
-  n.give(0, y);
+  if (!n.wants(1)) return n.give(0, largest(n, x, axes));
+  n.give(0, n.formula(x.type, pooled_shape(x, axes), {x}, [&](const Reads &r, const Axes &at) {
+    return over_beginning_window(Function::greatest, r[0], axes, at, x.type);
+  }));
+  n.give(1, places(n, x, axes, n.attributes().integer("storage_order", 0) != 0));
 }
 
 // ---- The mean.
@@ -158,15 +181,7 @@ SlidingAxes whole(const Operand &x) {
   return axes;
 }
 
-void global_max_pool(Lowering &n) {
-  const Operand &x = n.input(0);
-  const SlidingAxes axes = whole(x);
-  const Operand y = library_pool(n, "max_pool2d", x, axes, false);
-  n.give(0, y.present() ? y : n.formula(x.type, pooled_shape(x, axes), {x}, [&](const Reads &r, const Axes &at) {
-    return over_window(Function::greatest, r[0], axes, at, lowest(x.type), same);
-  }));
-}
-
+void global_max_pool(Lowering &n) { n.give(0, largest(n, n.input(0), whole(n.input(0)))); }
 void global_average_pool(Lowering &n) { n.give(0, mean_pool(n, n.input(0), whole(n.input(0)), false)); }
 void global_lp_pool(Lowering &n) { n.give(0, norm_pool(n, n.input(0), whole(n.input(0)))); }
 

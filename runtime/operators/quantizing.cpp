@@ -57,7 +57,8 @@ Expression saturated(Type type, const Expression &v) {
   const int bits = facts(type).bits;
   const bool natural = facts(type).kind == TypeFacts::Kind::natural;
   const double low = natural ? 0 : -std::ldexp(1, bits - 1), high = std::ldexp(1, natural ? bits : bits - 1) - 1;
-  return cast(type, min(max(v, low), high));
+  // What is not above is the least, NaN too: as ONNX Runtime and the reference have it.
+  return cast(type, select(v > low, min(v, high), literal(v, low)));
 }
 
 void quantize(Lowering &n) {

@@ -91,5 +91,22 @@ TEST(SoftmaxOfExtremes, NeitherOverflowsNorLosesARowToMinusInfinity) {
     for (int c = 0; c < 3; ++c) EXPECT_NEAR(y(c, n), want[n][c], 1e-6f) << c << ", " << n;
 }
 
+TEST(SoftmaxOfExtremes, ARowWithNaNOrInfinityIsNaN) {
+  Halide::Buffer<float> x(3, 4);
+  const float values[4][3] = {{1, NAN, 2}, {INFINITY, 1, 2}, {-INFINITY, -INFINITY, -INFINITY}, {NAN, NAN, NAN}};
+  x.for_each_element([&](int c, int n) { x(c, n) = values[n][c]; });
+  const auto y = evaluate<float>(algorithms::softmax(Tensor(x)).y),
+             z = evaluate<float>(algorithms::log_softmax(Tensor(x)).y);
+  for (int n = 0; n < 4; ++n)
+    for (int c = 0; c < 3; ++c) EXPECT_TRUE(std::isnan(y(c, n)) && std::isnan(z(c, n))) << c << ", " << n;
+}
+
+TEST(SoftmaxOfExtremes, TheLogarithmOfLargeNumbersIsNotLost) {
+  Halide::Buffer<float> x(2, 1);
+  x.fill(3e38f);
+  const auto y = evaluate<float>(algorithms::log_softmax(Tensor(x)).y);
+  for (int c = 0; c < 2; ++c) EXPECT_NEAR(y(c, 0), -std::log(2.0), 1e-6);
+}
+
 }  // namespace
 }  // namespace saltern

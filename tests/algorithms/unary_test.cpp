@@ -116,6 +116,20 @@ TEST(Unary, SaturatesWithoutOverflow) {
   EXPECT_NEAR(value_at("sigmoid", -80.f) / std::exp(-80.0), 1, 1e-5) << "the tail does not vanish early";
 }
 
+// Of NaN all are NaN, and of infinity they are what the C library says.
+TEST(Unary, OfNaNAndInfinityIsTheLibrarysFunction) {
+  for (const auto &[name, oracle] : oracles()) {
+    EXPECT_TRUE(std::isnan(value_at(name, NAN))) << name;
+    const bool wraps = name == "sine" || name == "cosine", falls = name == "gelu" || name == "silu";
+    for (float x : {INFINITY, -INFINITY}) {
+      if (wraps || name == "relu" || name == "leaky_relu" || (falls && x < 0)) continue;
+      const double want = oracle(x);
+      const float got = value_at(name, x);
+      EXPECT_TRUE(got == want || (std::isnan(got) && std::isnan(want))) << name << "(" << x << ") is " << got;
+    }
+  }
+}
+
 TEST(Unary, HasADerivativeAtItsKinks) {
   EXPECT_EQ(derivative_at("relu", 0), 0);
   EXPECT_EQ(derivative_at("leaky_relu", 0), 0.01f);

@@ -205,5 +205,28 @@ TEST(EmittedFormula, IndicesAreDividedTowardsZero) {
   }));
 }
 
+// Of a single element, which stands where broadcasting would put it if it had a dimension less.
+TEST(EmittedFormula, OperandsOfAHigherRankThanTheResult) {
+  const Expression zero = formula::constant_integer(Type::i64, 0);
+  Graph g;
+  g.add_input("x", {1, 1});
+  const Expression element = formula::load(0, Type::f32, {zero, zero}) + 1.0;
+  g.outputs = {g.add_node("formula", {"x"}, "y", {1}, {{"element", element}}, Type::f32)};
+  expect_equal(g);
+}
+
+// Lanes that overflow would meet the one that has a 0.
+TEST(EmittedFormula, ProductsThatOverflowAfterAZero) {
+  Graph g;
+  g.add_input("x", {2, 68});
+  const Expression element = reduce(Function::product, {68}, [](const auto &s) {
+    return formula::load(0, Type::f32, {formula::axis(0), s[0]});
+  });
+  g.outputs = {g.add_node("formula", {"x"}, "y", {2}, {{"element", element}}, Type::f32)};
+  const Tensor x = Tensor::empty({2, 68});
+  for (int i = 0; i < 136; ++i) x.data<float>()[i] = i % 4 == 0 ? 0.0F : 1000.0F;
+  expect_equal(g, {{"x", x}}, 0);
+}
+
 }  // namespace
 }  // namespace saltern::generators

@@ -21,7 +21,7 @@ Halide::Buffer<void> buffer_of(const Tensor &t) {
   return Halide::Buffer<void>(storage_type(t.type()), t.raw(), extents);
 }
 
-Tensor compiled(const Expression &e, const std::vector<Tensor> &operands, const Shape &shape) {
+Tensor compiled(const Expression &e, const std::vector<Tensor> &operands, const Shape &shape, int vector = 1) {
   std::vector<Halide::Func> inputs;
   std::vector<Shape> shapes;
   for (const Tensor &t : operands) {
@@ -43,6 +43,7 @@ Tensor compiled(const Expression &e, const std::vector<Tensor> &operands, const 
   y(vars) = code.element;
   const Tensor result = Tensor::empty(shape, e.type());
   Halide::Buffer<void> to = buffer_of(result);
+  if (vector > 1) y.vectorize(vars[0], vector, Halide::TailStrategy::GuardWithIf);
   y.realize(to, host_target());
   return result;
 }
@@ -59,11 +60,12 @@ Tensor numbers(Type type, const Shape &shape, double low, double high, unsigned 
   return t;
 }
 
-void expect_equal(const Expression &e, const std::vector<Tensor> &operands, const Shape &shape, double tolerance) {
+void expect_equal(const Expression &e, const std::vector<Tensor> &operands, const Shape &shape, double tolerance,
+                  int vector = 1) {
   const std::vector<double> expected = evaluate(e, operands, shape).reals();
   std::vector<double> got;
   try {
-    got = compiled(e, operands, shape).reals();
+    got = compiled(e, operands, shape, vector).reals();
   } catch (const Halide::Error &error) {
     FAIL() << to_string(e) << ": " << error.what();
   }
@@ -210,6 +212,54 @@ TEST(FormulaCode, NotANumberIsSeenInEveryFloat) {
                      0);
       }
   }
+}
+
+// NaN, infinities, zeros of both signs, what is barely a number and what barely fits.
+const std::vector<double> special_values = {
+    NAN,  INFINITY, -INFINITY, 1e38, -1e38, 3e38,   1e-45,   -1e-45, -0.0, 0, 1,  -1,  88.8,    -88.8, 104,
+    -104, 1000,     -1000,     0.5,  -0.5,  0x1p31, -0x1p31, 1e10,   2.5,  3, -3, 8.5, -0x1p63, 0x1p63};
+
+Tensor special_tensor(Type type, int64_t size, int64_t stride) {
+  const Tensor t = Tensor::empty({size}, type);
+  const auto count = static_cast<int64_t>(special_values.size());
+  for (int64_t i = 0; i < size; ++i)
+    set_element(type, t.raw(), i, special_values[static_cast<size_t>(i / stride % count)]);
+  return t;
+}
+
+// What the evaluator's C library gives: in scalar code and in vectors, of what is read and of what is computed.
+TEST(FormulaCode, FunctionsOfSpecialValues) {
+  const auto size = static_cast<int64_t>(special_values.size());
+  const Expression x = load(0, Type::f32, {axis(0)});
+  for (const Function f : {Function::exp, Function::log, Function::tanh, Function::erf, Function::absolute,
+                           Function::negate, Function::sqrt})
+    for (const Expression &of : {x, x + 0.25, x * -2.0})
+      for (int vector : {1, 16}) expect_equal(call(f, of), {special_tensor(Type::f32, size, 1)}, {size}, 1e-6, vector);
+}
+
+TEST(FormulaCode, FunctionsOfTwoSpecialValues) {
+  const auto count = static_cast<int64_t>(special_values.size()), size = count * count;
+  const Expression x = load(0, Type::f32, {axis(0)}), y = load(1, Type::f32, {axis(0)});
+  for (const Function f :
+       {Function::power, Function::remainder, Function::modulo, Function::maximum, Function::minimum, Function::divide})
+    for (int vector : {1, 16})
+      expect_equal(call(f, x, y), {special_tensor(Type::f32, size, 1), special_tensor(Type::f32, size, count)}, {size},
+                   1e-4, vector);
+}
+
+TEST(FormulaCode, ConversionsOfWhatAnIntegerDoesNotHold) {
+  const auto size = static_cast<int64_t>(special_values.size());
+  for (const Type from : {Type::f32, Type::f64})
+    for (const Type to : {Type::i8, Type::u8, Type::i16, Type::u16, Type::i32, Type::u32, Type::i64})
+      for (int vector : {1, 16})
+        expect_equal(cast(to, load(0, from, {axis(0)})), {special_tensor(from, size, 1)}, {size}, 0, vector);
+}
+
+// All but 1: where an arccosine or a conversion looks at it, the last bits count.
+TEST(FormulaCode, HyperbolicTangentsNearOne) {
+  const Tensor x = Tensor::empty({4000});
+  for (int i = 0; i < 4000; ++i) x.data<float>()[i] = 4 + static_cast<float>(i) * 0.0015F;
+  expect_equal(call(Function::tanh, load(0, Type::f32, {axis(0)})), {x}, {4000}, 1.3e-7, 16);
 }
 
 }  // namespace

@@ -89,6 +89,24 @@ TEST(QuantizeLinear, BlocksNeedNotFill) {
   EXPECT_EQ(values_of<float>(OperatorCall{"DequantizeLinear", {q, scale}, blocks}.lowered()[0]), values_of<float>(x));
 }
 
+// As NumPy and ONNX Runtime have it.
+TEST(Cast, WhatAnIntegerDoesNotHoldIsTheLeastOneThatItComesFrom) {
+  const Tensor x = numbers({6}, {NAN, INFINITY, -INFINITY, 0x1p31, 1e30, 1000});
+  const auto casted = [&](int64_t to) { return OperatorCall{"Cast", {x}, {{"to", to}}}.lowered()[0]; };
+  const int32_t least = std::numeric_limits<int32_t>::min();
+  const int64_t least_of_64 = std::numeric_limits<int64_t>::min();
+  EXPECT_EQ(values_of<int32_t>(casted(6)), (std::vector<int32_t>{least, least, least, least, least, 1000}));
+  EXPECT_EQ(values_of<int8_t>(casted(3)), (std::vector<int8_t>{0, 0, 0, 0, 0, -24}));
+  EXPECT_EQ(values_of<int64_t>(casted(7)),
+            (std::vector<int64_t>{least_of_64, least_of_64, least_of_64, int64_t{1} << 31, least_of_64, 1000}));
+}
+
+TEST(QuantizeLinear, NaNIsTheLeast) {
+  const Tensor x = numbers({2}, {NAN, 1}), one = numbers({}, {1}), zero = numbers({}, {10}, Type::i8);
+  EXPECT_EQ(values_of<int8_t>(OperatorCall{"QuantizeLinear", {x, one, zero}}.lowered()[0]),
+            (std::vector<int8_t>{-128, 11}));
+}
+
 TEST(QuantizeLinear, RoundsHalvesToEvenAndSaturates) {
   const Tensor x = numbers({5}, {0.5, 1.5, -1e30, 1e30, -2.5}), one = numbers({}, {1}),
                zero = numbers({}, {0}, Type::i4);

@@ -115,6 +115,25 @@ TEST(MaxPool, SaysWhereItFoundTheLargest) {
   }
 }
 
+// In windows of any rank, by a kernel or by a formula.
+TEST(MaxPool, PassesOverNaN) {
+  const Tensor x = Tensor::of<float>({1, 1, 6}, {NAN, 1, 2, NAN, -INFINITY, NAN});
+  const Attributes pairs = {{"kernel_shape", Integers{2}}, {"strides", Integers{2}}};
+  EXPECT_EQ(values_of<float>(OperatorCall{"MaxPool", {x}, pairs}.lowered()[0]), (std::vector<float>{1, 2, -INFINITY}));
+  const Tensor wide = Tensor::of<double>({1, 1, 1, 1, 4}, {NAN, 1, 2, NAN});
+  const Attributes cubes = {{"kernel_shape", Integers{1, 1, 2}}, {"strides", Integers{1, 1, 2}}};
+  EXPECT_EQ(values_of<double>(OperatorCall{"MaxPool", {wide}, cubes}.lowered()[0]), (std::vector<double>{1, 2}));
+}
+
+TEST(MaxPool, WithPlacesKeepsANaNThatBeginsAWindow) {
+  const Tensor x = Tensor::of<float>({1, 1, 6}, {NAN, 1, 2, NAN, 3, 4});
+  const Attributes pairs = {{"kernel_shape", Integers{2}}, {"strides", Integers{2}}};
+  const std::vector<Tensor> y = OperatorCall{"MaxPool", {x}, pairs, 2}.tensors();
+  EXPECT_TRUE(std::isnan(y[0].data<float>()[0]));
+  EXPECT_EQ(y[0].data<float>()[1], 2);
+  EXPECT_EQ(values_of<int64_t>(HostValue(y[1])), (std::vector<int64_t>{0, 2, 5}));
+}
+
 // What onnxruntime gives: the formula's room is rounded towards zero, or up under ceil_mode.
 TEST(Pools, MayMissTheImageByLessThanAStride) {
   struct Row {

@@ -24,6 +24,12 @@ TEST(Shrink, IntegersMoveByFractionsAndAreCutOff) {
   EXPECT_EQ(values_of<int32_t>(call.lowered()[0]), (std::vector<int32_t>{-2, 0, 0, 0, 0, 2}));
 }
 
+TEST(Sign, OfNaNIsNaN) {
+  const std::vector<float> y = values_of<float>(OperatorCall{"Sign", {numbers({4}, {NAN, -2, 0, 3})}}.lowered()[0]);
+  EXPECT_TRUE(std::isnan(y[0]));
+  EXPECT_EQ((std::vector<float>{y.begin() + 1, y.end()}), (std::vector<float>{-1, 0, 1}));
+}
+
 TEST(ThresholdedRelu, InfinitiesBelowTheThresholdAreZero) {
   const OperatorCall call = {"ThresholdedRelu", {numbers({4}, {-INFINITY, -2, 0.5, INFINITY})}, {{"alpha", 0.25}}};
   EXPECT_EQ(values_of<float>(call.lowered()[0]), (std::vector<float>{0, 0, 0.5F, INFINITY}));

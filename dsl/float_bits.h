@@ -4,7 +4,7 @@
 
 #include <Halide.h>
 
-namespace saltern::generators {
+namespace saltern::dsl {
 
 // An operation of Halide's that takes NaN and infinity for possible. With any other, an address that comes from what is
 // compared lets LLVM conclude that nothing was NaN.
@@ -14,6 +14,23 @@ inline Halide::Expr strict(Halide::Internal::Call::IntrinsicOp operation, const 
   const bool compares = operation == Call::strict_lt || operation == Call::strict_eq;
   return Call::make(compares ? Halide::Bool(a.type().lanes()) : a.type(), operation, {a, b}, Call::PureIntrinsic);
 }
+
+inline Halide::Expr strict_less(const Halide::Expr &a, const Halide::Expr &b) {
+  return strict(Halide::Internal::Call::strict_lt, a, b);
+}
+
+// a < b, which is false of NaN. Strict in f32; of other types Halide derives gradients.
+inline Halide::Expr is_less(const Halide::Expr &a, const Halide::Expr &b) {
+  return a.type() == Halide::Float(32) ? strict_less(a, b) : a < b;
+}
+
+// a - b, which is NaN of equal infinities. Strict in f32; of other types Halide derives gradients.
+inline Halide::Expr difference(const Halide::Expr &a, const Halide::Expr &b) {
+  return a.type() == Halide::Float(32) ? strict(Halide::Internal::Call::strict_sub, a, b) : a - b;
+}
+
+// One instruction, where LLVM cannot know of its own accord that v is a number.
+inline Halide::Expr is_no_number(const Halide::Expr &v) { return !strict(Halide::Internal::Call::strict_eq, v, v); }
 
 // The magnitude's bits, and those of infinity: what is above is no number.
 struct Magnitude {
@@ -35,11 +52,13 @@ inline Halide::Expr is_not_a_number(const Halide::Expr &x) {
   return m.bits > m.infinity;
 }
 
-// LLVM takes this comparison for its own question, too, of a value that comes straight from memory; there Halide's is
-// right.
-inline Halide::Expr is_infinity(const Halide::Expr &x) {
+inline Halide::Expr is_infinite_in_bits(const Halide::Expr &x) {
   const Magnitude m = magnitude(x);
-  return Halide::is_inf(x) || m.bits == m.infinity;
+  return m.bits == m.infinity;
 }
 
-}  // namespace saltern::generators
+// LLVM takes this comparison for its own question, too, of a value that comes straight from memory; there Halide's is
+// right.
+inline Halide::Expr is_infinity(const Halide::Expr &x) { return Halide::is_inf(x) || is_infinite_in_bits(x); }
+
+}  // namespace saltern::dsl
