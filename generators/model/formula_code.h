@@ -6,6 +6,7 @@
 
 #include "dsl/expression.h"
 #include "dsl/tensor.h"
+#include "generators/model/formula_functions.h"
 
 namespace saltern::generators {
 
@@ -40,9 +41,5 @@ struct FormulaCode {
 FormulaCode formula_code(const formula::Expression &element, const std::vector<Halide::Expr> &axes,
                          const std::vector<int64_t> &extents, const std::vector<std::vector<int64_t>> &operand_shapes,
                          const ReadOperand &read, const SplitRows &split = nullptr);
-
-// How elements of a type are stored, and what they are computed in.
-Halide::Type storage_type(Type type);
-Halide::Type compute_type(Type type);
 
 }  // namespace saltern::generators

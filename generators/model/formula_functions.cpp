@@ -1,0 +1,235 @@
+#include "generators/model/formula_functions.h"
+
+#include <map>
+#include <set>
+
+#include "dsl/elementary.h"
+#include "dsl/float_bits.h"
+#include "generators/model/small_float_code.h"
+#include "runtime/error.h"
+
+namespace saltern::generators {
+
+using dsl::strict;
+using formula::Expression;
+using formula::Function;
+using Halide::Expr;
+using Kind = Expression::Kind;
+
+Halide::Type storage_type(Type type) { return Halide::Type(facts(type).halide); }
+
+Halide::Type compute_type(Type type) {
+  if (is_real(type)) return type == Type::f64 ? Halide::Float(64) : Halide::Float(32);
+  return storage_type(type);
+}
+
+namespace {
+
+bool is_unsigned(Type type) {
+  return facts(type).kind == TypeFacts::Kind::natural || facts(type).kind == TypeFacts::Kind::boolean;
+}
+
+Expr nan_or(Function f, Type type, const Expr &a, const Expr &b) {
+  if (!is_real(type)) return f == Function::maximum ? Halide::max(a, b) : Halide::min(a, b);
+  const Expr better = f == Function::maximum ? a > b : a < b;
+  return Halide::select(better || dsl::is_not_a_number(a), a, b);
+}
+
+// Division by zero gives zero, as Halide's own does and the evaluator's.
+Expr truncated_quotient(Type type, const Expr &a, const Expr &b) {
+  if (is_unsigned(type)) return a / b;
+  // Halide rounds so that the remainder is not negative.
+  const Expr q = a / b;
+  return Halide::select(a < 0 && b != 0 && a - q * b != 0,
+                        q + Halide::select(b > 0, Halide::cast(a.type(), 1), Halide::cast(a.type(), -1)), q);
+}
+
+// A quotient in between would be rounded, or overflow.
+Expr c_remainder(const Expr &a, const Expr &b) {
+  using Halide::Internal::Call;
+  return Call::make(a.type(), a.type().bits() == 64 ? "fmod" : "fmodf", {a, b}, Call::PureExtern);
+}
+
+Expr floor_modulo(Type type, const Expr &a, const Expr &b) {
+  if (is_real(type)) {
+    const Expr r = c_remainder(a, b);
+    return Halide::select(r != 0 && (r < 0) != (b < 0), r + b, r);
+  }
+  const Expr r = a % b;
+  return is_unsigned(type) ? r : Halide::select(b < 0 && r != 0, r + b, r);
+}
+
+Expr integer_power(const Expr &a, const Expr &b) {
+  // Squares for every bit of the exponent, of which six say all that does not overflow for |a| > 1.
+  const Expr one = Halide::cast(a.type(), 1);
+  Expr result = one, factor = a;
+  for (int bit = 0; bit < 6; ++bit) {
+    result = Halide::select(((b >> bit) & one) != 0, result * factor, result);
+    factor = factor * factor;
+  }
+  return result;
+}
+
+// A real number without its fraction, in the integer that conversions go through (runtime/formula/elements.cpp): what it
+// does not hold, NaN too, is its least one. LLVM takes a conversion of that for impossible.
+Expr whole_of(Type to, const Expr &a) {
+  if (to == Type::u64) return a;
+  const bool wide = facts(to).bits == 64 || to == Type::u32;
+  const Halide::Type whole = Halide::Int(wide ? 64 : 32);
+  const double bound = wide ? 0x1p63 : 0x1p31;
+  const Expr least = Halide::Internal::make_const(a.type(), wide ? -bound : -bound - 1);
+  const Expr holds = dsl::strict_less(a, Halide::Internal::make_const(a.type(), bound)) && dsl::strict_less(least, a);
+  const Expr zero = Halide::cast(a.type(), 0);
+  return Halide::select(holds, Halide::cast(whole, Halide::select(holds, a, zero)), whole.min());
+}
+
+}  // namespace
+
+Expr call_code(Function f, Type type, const Expr &a) {
+  const bool real = is_real(type);
+  switch (f) {
+    case Function::stopped:
+      return a;
+    case Function::negate:
+      return real ? strict(Halide::Internal::Call::strict_sub, Halide::Internal::make_const(a.type(), -0.0), a)
+                  : Halide::cast(a.type(), 0) - a;
+    case Function::absolute:
+      return is_unsigned(type) ? a : Halide::cast(a.type(), Halide::abs(a));
+    case Function::exp:
+      return dsl::exp(a);
+    case Function::log:
+      return dsl::log(a);
+    case Function::sqrt:
+      return Halide::sqrt(a);
+    case Function::sine:
+      return Halide::sin(a);
+    case Function::cosine:
+      return Halide::cos(a);
+    case Function::tangent:
+      return Halide::tan(a);
+    case Function::arcsine:
+      return Halide::asin(a);
+    case Function::arccosine:
+      return Halide::acos(a);
+    case Function::arctangent:
+      return Halide::atan(a);
+    case Function::sinh:
+      return Halide::sinh(a);
+    case Function::cosh:
+      return Halide::cosh(a);
+    case Function::tanh:
+      return dsl::tanh(a);
+    case Function::arcsinh:
+      return Halide::asinh(a);
+    case Function::arccosh:
+      return Halide::acosh(a);
+    case Function::arctanh:
+      return Halide::atanh(a);
+    case Function::erf:
+      return dsl::erf(a);
+    case Function::floor:
+      return real ? Halide::floor(a) : a;
+    case Function::ceiling:
+      return real ? Halide::ceil(a) : a;
+    case Function::round:
+      return real ? Halide::round(a) : a;
+    case Function::truncate:
+      return real ? Halide::trunc(a) : a;
+    case Function::invert:
+      return type == Type::boolean ? !a : ~a;
+    case Function::is_nan:
+      return real ? dsl::is_not_a_number(a) : Halide::Internal::const_false();
+    case Function::is_infinite:
+      return real ? dsl::is_infinity(a) : Halide::Internal::const_false();
+    default:
+      fail("the formula function ", formula::name(f), " does not take one operand");
+  }
+}
+
+Expr call_code(Function f, Type type, const Expr &a, const Expr &b) {
+  switch (f) {
+    case Function::add:
+      return a + b;
+    case Function::subtract:
+      return a - b;
+    case Function::multiply:
+      return a * b;
+    case Function::divide:
+      return is_real(type) ? a / b : truncated_quotient(type, a, b);
+    case Function::remainder:
+      if (is_real(type)) return c_remainder(a, b);
+      return Halide::select(b == 0, Halide::cast(a.type(), 0), a - truncated_quotient(type, a, b) * b);
+    case Function::modulo:
+      return floor_modulo(type, a, b);
+    case Function::quotient:
+      return truncated_quotient(type, a - floor_modulo(type, a, b), b);
+    case Function::power:
+      return is_real(type) ? dsl::power(a, b) : integer_power(a, b);
+    case Function::maximum:
+    case Function::minimum:
+      return nan_or(f, type, a, b);
+    case Function::less:
+      return a < b;
+    case Function::less_equal:
+      return a <= b;
+    case Function::equal:
+      return a == b;
+    case Function::both:
+      return type == Type::boolean ? a && b : a & b;
+    case Function::either:
+      return type == Type::boolean ? a || b : a | b;
+    case Function::differ:
+      return type == Type::boolean ? a != b : a ^ b;
+    case Function::shift_left:
+      return Halide::select(b < facts(type).bits, a << b, Halide::cast(a.type(), 0));
+    case Function::shift_right:
+      return Halide::select(b < facts(type).bits, a >> b, Halide::cast(a.type(), 0));
+    default:
+      fail("the formula function ", formula::name(f), " does not take two operands");
+  }
+}
+
+Expr cast_code(Type from, Type to, const Expr &a) {
+  if (to == Type::boolean) return from == Type::boolean ? a : a != Halide::cast(a.type(), 0);
+  if (is_real(to)) {
+    const Expr wide = Halide::cast(compute_type(to), a);
+    if (to == Type::f32 || to == Type::f64) return wide;
+    if (facts(to).is_small_real()) return f32_of_small_code(to, small_code_of_f32(to, wide, /*saturate=*/true));
+    return Halide::cast<float>(Halide::cast(storage_type(to), wide));  // rounded
+  }
+  const Expr whole = is_real(from) ? whole_of(to, a) : a;
+  if (facts(to).bits >= 8) return Halide::cast(storage_type(to), whole);
+  const int spare = 8 - facts(to).bits;
+  const Halide::Type narrow = storage_type(to);
+  return Halide::cast(narrow, Halide::cast(narrow, whole) << Halide::cast(narrow, spare)) >>
+         Halide::cast(narrow, spare);
+}
+
+// As the standard has it, where operands may be NaN or infinite; undefined where there is no such form.
+Expr strict_call(Function f, const Expr &a, const Expr &b) {
+  using Halide::Internal::Call;
+  // Halide's strict_le is "not greater", which a NaN is.
+  if (f == Function::less_equal) return strict(Call::strict_lt, a, b) || strict(Call::strict_eq, a, b);
+  static const std::map<Function, Call::IntrinsicOp> operations = {
+      {Function::add, Call::strict_add},      {Function::subtract, Call::strict_sub},
+      {Function::multiply, Call::strict_mul}, {Function::divide, Call::strict_div},
+      {Function::less, Call::strict_lt},      {Function::equal, Call::strict_eq}};
+  const auto it = operations.find(f);
+  return it == operations.end() ? Expr() : strict(it->second, a, b);
+}
+
+bool minds_what_is_no_number(const Expression &element) {
+  static const std::set<Function> minding = {Function::is_nan,     Function::is_infinite, Function::less,
+                                             Function::less_equal, Function::equal,       Function::exp,
+                                             Function::log,        Function::tanh,        Function::erf,
+                                             Function::power,      Function::remainder,   Function::modulo};
+  bool minds = false;
+  formula::for_each_node(element, [&](const Expression::Node &n) {
+    if (facts(n.type).is_small_real()) minds = true;
+    if (n.kind == Kind::cast) minds |= is_real(n.arguments[0].type()) && !is_real(n.type);
+    if (n.kind == Kind::call && is_real(n.arguments[0].type())) minds |= minding.count(n.function) > 0;
+  });
+  return minds;
+}
+
+}  // namespace saltern::generators
