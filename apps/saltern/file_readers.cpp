@@ -34,10 +34,10 @@ Json tensors(const std::map<std::string, Tensor> &named, int64_t &parameters) {
 }
 
 // What the model compiles to, as far as it can be.
-void add_plan(const Graph &graph, Json &facts) {
+void add_plan(Graph graph, Json &facts) {
   constexpr size_t most = 5;
   try {
-    generators::ModelPlan plan = generators::plan_model(graph);
+    generators::ModelPlan plan = generators::plan_model(std::move(graph));
     facts["weights_bytes"] = plan.weights_bytes;
     facts["workspace_bytes"] = plan.workspace_bytes;
     facts["steps"] = plan.steps.size();
@@ -56,7 +56,7 @@ void add_plan(const Graph &graph, Json &facts) {
 }
 
 Json about_model(const ModelOptions &o) {
-  const Graph graph = LoadedModel(o).graph();
+  Graph graph = LoadedModel(o).graph();
   std::map<std::string, Tensor> constants;
   for (const auto &[name, v] : graph.values)
     if (v.constant.defined()) constants[name] = v.constant;
@@ -74,7 +74,7 @@ Json about_model(const ModelOptions &o) {
                 {"tensors", weights},
                 {"parameters", parameters},
                 {"flops", flops(graph)}};
-  add_plan(graph, facts);
+  add_plan(std::move(graph), facts);
   return facts;
 }
 
@@ -117,9 +117,9 @@ Json about_onnx(const ModelOptions &o) {
                 {"nodes", model.graph.nodes.size()},
                 {"parameters", parameter_count(model.graph)}};
   try {
-    const Graph graph = loaded.lowered({}, quick_limits(model));
+    Graph graph = loaded.lowered({}, quick_limits(model));
     facts["flops"] = flops(graph);
-    add_plan(graph, facts);
+    add_plan(std::move(graph), facts);
   } catch (const Error &e) {
     if (!o.shapes.empty()) throw;
     facts["flops"] = nullptr;  // shapes are open, or an operator is not supported

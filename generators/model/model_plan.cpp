@@ -1,6 +1,6 @@
 #include "generators/model/model_plan.h"
 
-#include <map>
+#include <unordered_map>
 
 #include "generators/model/chains.h"
 #include "generators/model/lower.h"
@@ -9,20 +9,21 @@
 
 namespace saltern::generators {
 
-ModelPlan plan_model(const Graph &graph) {
+ModelPlan plan_model(Graph graph) {
   validate(graph);
-  const Graph prepared = prepared_for_inference(graph);
+  const Graph prepared = prepared_for_inference(std::move(graph));
   const Plan plan = lower({prepared}).plan;
   ModelPlan told;
   told.weights_bytes = static_cast<int64_t>(plan.weights.size());
   told.workspace_bytes = plan.workspace_bytes;
   told.kernels = plan.kernels;
-  std::map<std::string, Chain> chains;
-  for (const Chain &c : chained(prepared, group_nodes(prepared))) chains.emplace(c.output(), c);
+  const std::vector<Chain> chains = chained(prepared, group_nodes(prepared));
+  std::unordered_map<std::string, const Chain *> makers;
+  for (const Chain &c : chains) makers.emplace(c.output(), &c);
   for (const Step &s : plan.variants.at(0).steps) {
     const Graph::Value &made = prepared.value(s.origin);
     PlannedStep step = {s.origin, {}, made.shape, elements(made.shape) * facts(made.type).bytes()};
-    for (const Group &g : chains.at(s.origin).links)
+    for (const Group &g : makers.at(s.origin)->links)
       for (const Graph::Node &n : g.nodes) {
         step.operations.push_back(n.operation);
         step.flops += flops(prepared, n);

@@ -199,18 +199,17 @@ void Graph::remove_unused() {
 }
 
 void validate(const Graph &graph) {
-  for (const auto &[name, v] : graph.values) validate_value(name, v);
-  if (graph.outputs.empty()) fail("the graph has no output");
-
   NameSet known;
   known.reserve(graph.values.size());
+  for (const auto &[name, v] : graph.values) {
+    validate_value(name, v);
+    if (v.constant.defined()) known.insert(name);
+  }
+  if (graph.outputs.empty()) fail("the graph has no output");
   for (const std::string &i : graph.inputs) {
     if (graph.value(i).constant.defined()) fail("'", i, "' is both an input and a constant");
     if (!known.insert(i).second) fail("the input '", i, "' is listed twice");
   }
-  for (const auto &[name, v] : graph.values)
-    if (v.constant.defined()) known.insert(name);
-
   for (const Graph::Node &n : graph.nodes) {
     if (n.operation.empty()) fail(describe(n), " has no operation");
     if (n.outputs.empty()) fail(describe(n), " has no output");
