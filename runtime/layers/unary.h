@@ -80,17 +80,23 @@ inline Variable exp(const Variable &x) { return functions::exp(x); }
 inline Variable log(const Variable &x) { return functions::log(x); }
 inline Variable erf(const Variable &x) { return functions::erf(x); }
 
-// a to the power of b. First derivatives are by kernels, which know the limits at a = 0 and b = 0. Here because second
-// ones take the logarithm of a; of the least normal number where a is 0, so that what is 0 by its limit stays 0.
-inline const Binary power("power",
-                          Binary::Second{
-                              [](Argument a, Argument b, Argument c) { return b * power.gradient_a(a, b - 1.0, c); },
-                              [](Argument a, Argument b, Argument c) {
-                                const Variable less = b - 1.0;
-                                return c * power(a, less) + b * power.gradient_b(a, less, c);
-                              },
-                              [](Argument a, Argument b, Argument c) {
-                                return power.gradient_b(a, b, c) * log(maximum(a, scalar(1.17549435e-38)));
-                              }});
+// 1 where x is 0, 0 where it is a normal number.
+inline Variable is_zero(const Variable &x) { return 1.0 - minimum(absolute(x) * 1e38, scalar(1)); }
+
+// a to the power of b. First derivatives are by kernels, which know the limits at a = 0 and b = 0. Second ones are of
+// numbers that are not 0, so that what is 0 by its limit stays 0 and is not 0 times infinity: 0 is the least normal
+// number where its logarithm is taken or a power may be negative, and an exponent of 0 is 2 where it is a factor, too.
+inline const Binary power("power", Binary::Second{[](Argument a, Argument b, Argument c) {
+                                                    return b * power.gradient_a(a, b - 1.0 + is_zero(b) * 2.0, c);
+                                                  },
+                                                  [](Argument a, Argument b, Argument c) {
+                                                    const Variable less = b - 1.0;
+                                                    return c * power(a + is_zero(a) * 1.17549435e-38, less) +
+                                                           b * power.gradient_b(a, less, c);
+                                                  },
+                                                  [](Argument a, Argument b, Argument c) {
+                                                    return power.gradient_b(a, b, c) *
+                                                           log(maximum(a, scalar(1.17549435e-38)));
+                                                  }});
 
 }  // namespace saltern
