@@ -10,7 +10,9 @@ install(TARGETS saltern_runtime saltern_onnx saltern_kernels ARCHIVE DESTINATION
 set(saltern_include ${CMAKE_INSTALL_INCLUDEDIR}/saltern)
 install(DIRECTORY runtime DESTINATION ${saltern_include} FILES_MATCHING PATTERN "*.h"
   PATTERN tensor_proto.h EXCLUDE)  # the only one that shows protobuf
-install(FILES dsl/types.h dsl/shapes.h dsl/expression.h DESTINATION ${saltern_include}/dsl)
+# The language: what of it needs no Halide.
+install(FILES dsl/types.h dsl/shapes.h dsl/expression.h dsl/value.h dsl/derivative.h dsl/exact_formulas.h
+  DESTINATION ${saltern_include}/dsl)
 install(FILES ${halide_package}/include/HalideRuntime.h ${halide_package}/include/HalideBuffer.h
   DESTINATION ${saltern_include})
 

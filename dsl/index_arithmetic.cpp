@@ -185,7 +185,7 @@ bool never_negative(const Polynomial &e, const std::vector<Expression> &extents)
       }
     if (!found.index.defined()) return sizes_never_negative(p) || sizes_never_negative(without_negative_quotients(p));
     Polynomial coefficient, rest;
-    if (!p.split(found.index, coefficient, rest)) return false;
+    if (!p.isolate(found.index, coefficient, rest)) return false;
     if (sizes_never_negative(coefficient))
       p = rest;
     else if (sizes_never_negative(coefficient.times(-1)))

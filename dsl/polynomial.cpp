@@ -134,7 +134,7 @@ Polynomial Polynomial::operator*(const Polynomial &other) const {
   return p;
 }
 
-bool Polynomial::split(const Expression &atom, Polynomial &coefficient, Polynomial &rest) const {
+bool Polynomial::isolate(const Expression &atom, Polynomial &coefficient, Polynomial &rest) const {
   coefficient = rest = {};
   for (const auto &[atoms, c] : terms_) {
     Atoms others;

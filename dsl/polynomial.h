@@ -38,7 +38,7 @@ class Polynomial {
 
   // What `atom` is multiplied by where it stands alone in its power; the rest does not hold it.
   // False where it stands squared, or inside of another atom.
-  bool split(const Expression &atom, Polynomial &coefficient, Polynomial &rest) const;
+  bool isolate(const Expression &atom, Polynomial &coefficient, Polynomial &rest) const;
   // The terms that `divisor`, one monomial, divides, divided by it; and the others.
   bool divided(const Polynomial &divisor, Polynomial &whole, Polynomial &remainder) const;
 

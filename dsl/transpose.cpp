@@ -87,7 +87,7 @@ class Solver {
     const Polynomial p = Polynomial::of(e.right);
     for (const Expression &u : unknowns(e.right)) {
       Term t{u, {}, {}};
-      if (!p.split(u, t.coefficient, t.rest) || !unknowns(t.coefficient.expression()).empty()) return false;
+      if (!p.isolate(u, t.coefficient, t.rest) || !unknowns(t.coefficient.expression()).empty()) return false;
       terms.push_back(t);
     }
     return !terms.empty();
@@ -172,7 +172,7 @@ class Solver {
         const Polynomial inside = Polynomial::of(at.arguments[0]);
         for (const Expression &h : unknowns(at.arguments[0])) {
           Term t{h, {}, {}};
-          if (!inside.split(h, t.coefficient, t.rest) || !t.is_unit() || is_open(h)) continue;
+          if (!inside.isolate(h, t.coefficient, t.rest) || !t.is_unit() || is_open(h)) continue;
           // t goes from (what A is beside h) div d, as far as h goes; where that is unknown itself, t must be solved.
           const Expression d = at.arguments[1], beside = t.rest.expression();
           const bool open = !unknowns(beside).empty() || t.coefficient.constant() != 1;
