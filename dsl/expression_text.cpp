@@ -1,10 +1,13 @@
-// Expressions as text. A node that is used more than once is written once and named:
+// Expressions as text. A node that is used more than once is written once and named, inside of the reduction whose steps
+// it reads:
 //   t0 = exp(x0.f32[a0, a1]); divide(t0, add(t0, f32 1))
+//   sum{s0 < 7}(t0 = x0.f32[a0, s0]; multiply(t0, t0))
 
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 #include <stdexcept>
 #include <unordered_map>
 
@@ -27,8 +30,9 @@ class Writer {
  public:
   std::string write(const Expression &e) {
     count(e);
+    scopes_.push_back({});
     const std::string result = text(e);
-    return named_ + result;
+    return scopes_[0].names + result;
   }
 
  private:
@@ -47,8 +51,37 @@ class Writer {
     std::string written = plain(*e.get());
     if (uses_[e.get()] < 2 || is_leaf(*e.get())) return written;
     const std::string name = "t" + std::to_string(names_.size());
-    named_ += name + " = " + written + "; ";
+    scope_of(e).names += name + " = " + written + "; ";
     return names_[e.get()] = name;
+  }
+
+  // What is named at the beginning of a reduction's body, or of the whole text.
+  struct Scope {
+    std::set<int> steps = {};
+    std::string names = {};
+  };
+
+  // The steps that it reads and that no reduction inside of it runs over.
+  const std::set<int> &steps_of(const Expression &e) {
+    const auto known = reads_.find(e.get());
+    if (known != reads_.end()) return known->second;
+    std::set<int> all;
+    if (e->kind == Kind::step) all.insert(e->number);
+    for (const Expression &a : e->arguments) {
+      const std::set<int> &of = steps_of(a);
+      all.insert(of.begin(), of.end());
+    }
+    for (const Step &s : e->steps) all.erase(s.id);
+    return reads_[e.get()] = std::move(all);
+  }
+
+  // The innermost one whose steps it reads.
+  Scope &scope_of(const Expression &e) {
+    const std::set<int> &read = steps_of(e);
+    size_t at = scopes_.size() - 1;
+    const auto is_read = [&](int id) { return read.count(id) > 0; };
+    while (at > 0 && std::none_of(scopes_[at].steps.begin(), scopes_[at].steps.end(), is_read)) --at;
+    return scopes_[at];
   }
 
   std::string listed(const std::vector<Expression> &all) {
@@ -85,7 +118,12 @@ class Writer {
         std::string steps;
         for (const Step &s : n.steps)
           steps += (steps.empty() ? "s" : ", s") + std::to_string(step_number(s.id)) + " < " + std::to_string(s.extent);
-        return name(n.function) + "{" + steps + "}(" + listed(n.arguments) + ")";
+        Scope body;
+        for (const Step &s : n.steps) body.steps.insert(s.id);
+        scopes_.push_back(std::move(body));
+        const std::string written = text(n.arguments[0]), names = scopes_.back().names;
+        scopes_.pop_back();
+        return name(n.function) + "{" + steps + "}(" + names + written + ")";
       }
     }
     return "";
@@ -94,7 +132,8 @@ class Writer {
   std::unordered_map<const Expression::Node *, int> uses_;
   std::unordered_map<const Expression::Node *, std::string> names_;
   std::unordered_map<int, int> steps_;
-  std::string named_;
+  std::unordered_map<const Expression::Node *, std::set<int>> reads_;
+  std::vector<Scope> scopes_;
 };
 
 class Reader {
@@ -102,6 +141,16 @@ class Reader {
   explicit Reader(const std::string &text) : text_(text) {}
 
   Expression read() {
+    const Expression e = with_names();
+    spaces();
+    if (at_ != text_.size()) wrong("the end");
+    expect_shallow(e);
+    return e;
+  }
+
+ private:
+  // Names, and what is written with them.
+  Expression with_names() {
     for (;;) {
       const size_t before = at_;
       const std::string word = accept_word();
@@ -115,14 +164,9 @@ class Reader {
       at_ = before;
       break;
     }
-    const Expression e = expression();
-    spaces();
-    if (at_ != text_.size()) wrong("the end");
-    expect_shallow(e);
-    return e;
+    return expression();
   }
 
- private:
   static constexpr int deepest = 2000;
 
   [[noreturn]] void wrong(const std::string &expected) const {
@@ -267,7 +311,7 @@ class Reader {
     expect("(");
     const Expression e = reduce(f, extents, [&](const std::vector<Expression> &at) {
       for (size_t i = 0; i < at.size(); ++i) steps_[numbers[i]] = at[i];
-      return expression();
+      return with_names();
     });
     expect(")");
     return e;

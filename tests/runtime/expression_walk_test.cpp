@@ -78,6 +78,24 @@ TEST(ExpressionWalk, BoundsAreKeptFromOneIndexToTheNext) {
   }
 }
 
+// What is used twice and reads a step is named where the step is known.
+TEST(ExpressionWalk, SharedPartsOfAReductionsBodyAreReadBack) {
+  const Expression y = reduce(Function::sum, {3}, [](const auto &s) {
+    const Expression d = x0({axis(0), s[0]}) - exp(load(1, Type::f32, {axis(0)}));
+    const Expression inner = reduce(Function::greatest, {2}, [&](const auto &t) {
+      const Expression p = d * load(2, Type::f32, {t[0]});
+      return p * p + exp(load(1, Type::f32, {axis(0)}));
+    });
+    return d * d + inner * inner;
+  });
+  const std::string text = to_string(y);
+  const Expression read = parse_expression(text);
+  EXPECT_EQ(to_string(read), text);
+  const Tensor a = Tensor::of<float>({2, 3}, {1, 2, 3, 4, 5, 6}), b = Tensor::of<float>({2}, {0.5, -1}),
+               c = Tensor::of<float>({2}, {2, -3});
+  EXPECT_EQ(evaluate(read, {a, b, c}, {2}).reals(), evaluate(y, {a, b, c}, {2}).reals());
+}
+
 TEST(ExpressionWalk, NamesDoNotHideNesting) {
   std::string text = "t0 = exp(x0.f32[a0]); ";
   for (int i = 1; i < 100000; ++i) text += "t" + std::to_string(i) + " = exp(t" + std::to_string(i - 1) + "); ";

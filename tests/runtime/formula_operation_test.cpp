@@ -8,6 +8,7 @@
 
 #include "runtime/backward.h"
 #include "runtime/graph/executor.h"
+#include "runtime/graph/text.h"
 #include "runtime/graph/trace.h"
 #include "runtime/layers.h"
 #include "runtime/optimizer.h"
@@ -27,6 +28,14 @@ const Operation own_shares("own_shares", [](const Values &in, const Attributes &
   const Value total = named("total", sum(in[0], {-1}));
   return {in[0] / total, total};
 });
+
+const Operation own_norm("own_norm", [](Value x) {
+  const Value d = x - mean(x, {-1});
+  return d / sqrt(mean(d * d, {-1}) + 1e-5);
+});
+struct OwnNorm : Module {
+  Variable forward(const Variable &x) override { return own_norm(x); }
+};
 
 struct OwnTanh : Module {
   Variable scale;
@@ -96,6 +105,16 @@ TEST(FormulaOperation, IsAFormulaInAGraphThatKnowsNothingOfIt) {
   EXPECT_EQ(graph.nodes.back().operation, "formula");
   const Tensor x = Tensor::of<float>({3, 2}, {1, 2, 3, 4, 5, 6});
   EXPECT_EQ(run(graph, {{"x", x}}).at("y").reals(), net(x).value().reals());
+}
+
+TEST(FormulaOperation, IsReadBackFromAGraphsText) {
+  Random random(3);
+  Sequential net(Linear(random, 2, 4), OwnNorm());
+  const Graph graph = trace(net, {3, 2});
+  const GraphText text = text_of(graph, 1 << 20);
+  const Graph read = parse_graph(text.text, text.tensors, "here");
+  const Tensor x = Tensor::of<float>({3, 2}, {1, 2, 3, 4, 5, 6});
+  EXPECT_EQ(run(read, {{"x", x}}).at("y").reals(), net(x).value().reals());
 }
 
 TEST(FormulaOperation, FaultsNameTheOperationAndItsShapes) {
