@@ -53,15 +53,16 @@ inline void expect_same_results(const Model &a, const Model &b) {
 }
 
 // A pass turns one graph into another (without what is dead then), and results stay the same.
-inline void expect_pass(Model (*pass)(Model), const std::string &before, const std::string &after, int64_t opset = 21) {
-  const Model given = model_of(before, opset), made = without_dead_code(pass(given));
+inline void expect_pass(Model (*pass)(Model, const Inferred &), const std::string &before, const std::string &after,
+                        int64_t opset = 21) {
+  const Model given = model_of(before, opset), made = without_dead_code(pass(given, infer_shapes(given)));
   validate_imported(made.graph);
   EXPECT_EQ(to_text(made.graph), "saltern graph 1\n" + after) << "from\n" << before;
   expect_same_results(given, made);
 }
 
 // It leaves a graph as it is.
-inline void expect_no_change(Model (*pass)(Model), const std::string &lines, int64_t opset = 21) {
+inline void expect_no_change(Model (*pass)(Model, const Inferred &), const std::string &lines, int64_t opset = 21) {
   expect_pass(pass, lines, lines, opset);
 }
 

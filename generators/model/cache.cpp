@@ -82,6 +82,7 @@ class Replacing {
  public:
   explicit Replacing(const std::string &folder)
       : descriptor_(open((folder + "/lock").c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR)) {
+    if (descriptor_ < 0) throw FileError("cannot write " + folder + "/lock: " + std::strerror(errno));
     while (flock(descriptor_, LOCK_EX) != 0 && errno == EINTR) {
     }
   }

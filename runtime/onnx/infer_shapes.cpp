@@ -35,12 +35,21 @@ const InferredValue *Inferred::find(const std::string &name) const {
   return it == values.end() ? nullptr : &it->second;
 }
 
+bool Inferred::covers(const Graph &graph) const {
+  for (const Graph::Node &n : graph.nodes)
+    for (const std::string &o : n.outputs)
+      if (!o.empty() && !names.count(o)) return false;
+  return true;
+}
+
 Inferred infer_shapes(const Model &model) {
   SymbolicWalk walk(model);
   walk.run();
   Inferred all;
-  for (const auto &[name, seen] : walk.seen())
+  for (const auto &[name, seen] : walk.seen()) {
+    all.names.insert(name);
     if (!name.empty() && seen.known) all.values.emplace(name, inferred(seen, walk.names()));
+  }
   return all;
 }
 

@@ -6,6 +6,8 @@
 // what holds for some sizes only, or cannot be shown, is left open. Constants of a model's inputs are defaults, which
 // callers may override: they are not told either.
 
+#include <unordered_set>
+
 #include "runtime/onnx/model.h"
 #include "runtime/onnx/quantity.h"
 
@@ -20,8 +22,12 @@ struct InferredValue : Graph::Value {
 struct Inferred {
   // By name, of the model's own graph (not of those inside of it). What could not be told is missing.
   std::map<std::string, InferredValue> values;
+  // All that were asked about.
+  std::unordered_set<std::string> names;
 
   const InferredValue *find(const std::string &name) const;
+  // Whether every value that a node of the graph makes was asked about.
+  bool covers(const Graph &graph) const;
 };
 
 Inferred infer_shapes(const Model &model);

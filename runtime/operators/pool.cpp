@@ -181,7 +181,15 @@ SlidingAxes whole(const Operand &x) {
   return axes;
 }
 
-void global_max_pool(Lowering &n) { n.give(0, largest(n, n.input(0), whole(n.input(0)))); }
+// Other than a MaxPool, ONNX's reference gives NaN where a channel has one.
+void global_max_pool(Lowering &n) {
+  const Operand &x = n.input(0);
+  const SlidingAxes axes = whole(x);
+  n.give(0, n.formula(x.type, pooled_shape(x, axes), {x}, [&](const Reads &r, const Axes &at) {
+    return over_window(Function::greatest, r[0], axes, at, lowest(x.type), [](const Expression &e) { return e; });
+  }));
+}
+
 void global_average_pool(Lowering &n) { n.give(0, mean_pool(n, n.input(0), whole(n.input(0)), false)); }
 void global_lp_pool(Lowering &n) { n.give(0, norm_pool(n, n.input(0), whole(n.input(0)))); }
 

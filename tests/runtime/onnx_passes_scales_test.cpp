@@ -18,7 +18,7 @@ std::string operators_of(const Model &m) {
 
 // One node is left, and it gives the same.
 void expect_one(const std::string &lines, const std::string &operation, int64_t opset = 21) {
-  const Model m = model_of(lines, opset), made = without_dead_code(with_folded_scales(m));
+  const Model m = model_of(lines, opset), made = without_dead_code(with_folded_scales(m, infer_shapes(m)));
   EXPECT_EQ(operators_of(made), operation + " ") << to_text(made.graph);
   expect_same_results(m, made);
 }
@@ -31,10 +31,11 @@ TEST(FoldedScales, AConstantSumIsABias) {
 }
 
 TEST(FoldedScales, AScaleAloneAddsNoBias) {
-  expect_pass(with_folded_scales,
-              "input x f32 [n, 2]\nconstant w f32 [2, 1] = [1.0, 2.0]\nconstant half f32 [] = [0.5]\n"
-              "node MatMul(x, w) -> a\nnode Mul(a, half) -> y\noutput y\n",
-              "input x f32 [n, 2]\nconstant w.folded f32 [2, 1] = [0.5, 1.0]\nnode MatMul(x, w.folded) -> y\noutput y\n");
+  expect_pass(
+      with_folded_scales,
+      "input x f32 [n, 2]\nconstant w f32 [2, 1] = [1.0, 2.0]\nconstant half f32 [] = [0.5]\n"
+      "node MatMul(x, w) -> a\nnode Mul(a, half) -> y\noutput y\n",
+      "input x f32 [n, 2]\nconstant w.folded f32 [2, 1] = [0.5, 1.0]\nnode MatMul(x, w.folded) -> y\noutput y\n");
 }
 
 TEST(FoldedScales, ChainsGoIntoOneConv) {

@@ -45,8 +45,8 @@ bool may_be_random(const Model &m, const Graph::Node &n) {
 
 }  // namespace
 
-Model with_common_nodes_once(Model m) {
-  Sweep sweep(m.graph);
+Model with_common_nodes_once(Model m, const Inferred &known) {
+  Sweep sweep(m.graph, known);
   std::multimap<std::string, std::string> made;  // an output of each kept node, by its quick key
   sweep.run([&](Graph::Node n) {
     const bool outside =

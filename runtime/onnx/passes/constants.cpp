@@ -1,4 +1,3 @@
-#include "runtime/onnx/infer_shapes.h"
 #include "runtime/onnx/optimize.h"
 #include "runtime/onnx/passes/sweep.h"
 #include "runtime/onnx/walk.h"
@@ -51,11 +50,10 @@ std::vector<Tensor> inferred(const Inferred &known, const Graph::Node &n) {
 
 }  // namespace
 
-Model with_folded_constants(Model m) {
-  const Inferred known = infer_shapes(m);
+Model with_folded_constants(Model m, const Inferred &known) {
   const Graph &g = m.graph;
   const std::set<std::string> outputs(g.outputs.begin(), g.outputs.end());
-  Sweep sweep(m.graph);
+  Sweep sweep(m.graph, known);
   sweep.run([&](Graph::Node n) {
     std::vector<Tensor> results = inferred(known, n);
     if (results.empty()) results = folded(m, sweep, n);

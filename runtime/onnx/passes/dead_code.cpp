@@ -5,7 +5,7 @@
 
 namespace saltern {
 
-Model without_dead_code(Model m) {
+Model without_dead_code(Model m, const Inferred &) {
   Graph &g = m.graph;
   // What graphs inside of dead nodes read goes with them one pass later.
   std::set<std::string> needed = fixed_names(g);

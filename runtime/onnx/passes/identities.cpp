@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "runtime/onnx/infer_shapes.h"
 #include "runtime/onnx/optimize.h"
 #include "runtime/onnx/passes/sweep.h"
 
@@ -114,9 +113,8 @@ std::string passed_on(const Question &q) {
 
 }  // namespace
 
-Model without_identities(Model m) {
-  const Inferred known = infer_shapes(m);
-  Sweep sweep(m.graph);
+Model without_identities(Model m, const Inferred &known) {
+  Sweep sweep(m.graph, known);
   sweep.run([&](Graph::Node n) {
     const std::string from = passed_on({m, sweep, known, n});
     if (from.empty() || sweep.is_fixed(n.outputs[0])) return sweep.keep(std::move(n));

@@ -1,4 +1,3 @@
-#include "runtime/onnx/infer_shapes.h"
 #include "runtime/onnx/optimize.h"
 #include "runtime/onnx/passes/order.h"
 #include "runtime/onnx/passes/sweep.h"
@@ -27,7 +26,7 @@ bool is_lossless(Type from, Type to) {
 
 class Merging {
  public:
-  explicit Merging(Model &m) : opset_(m.opset()), known_(infer_shapes(m)), sweep_(m.graph) {}
+  Merging(Model &m, const Inferred &known) : opset_(m.opset()), known_(known), sweep_(m.graph, known) {}
 
   void run() {
     sweep_.run([this](Graph::Node n) { visit(std::move(n)); });
@@ -86,14 +85,14 @@ class Merging {
   }
 
   int64_t opset_;
-  Inferred known_;
+  const Inferred &known_;
   Sweep sweep_;
 };
 
 }  // namespace
 
-Model with_merged_pairs(Model m) {
-  Merging(m).run();
+Model with_merged_pairs(Model m, const Inferred &known) {
+  Merging(m, known).run();
   return m;
 }
 

@@ -2,7 +2,6 @@
 #include <cmath>
 #include <optional>
 
-#include "runtime/onnx/infer_shapes.h"
 #include "runtime/onnx/optimize.h"
 #include "runtime/onnx/passes/sweep.h"
 
@@ -46,7 +45,7 @@ std::optional<Channels> per_channel(const Tensor *t, int rank, int64_t channels)
 
 class Folding {
  public:
-  explicit Folding(Model &m) : known_(infer_shapes(m)), opset_(m.opset()), sweep_(m.graph) {}
+  Folding(Model &m, const Inferred &known) : known_(known), opset_(m.opset()), sweep_(m.graph, known) {}
 
   void run() {
     sweep_.run([this](Graph::Node n) { visit(std::move(n)); });
@@ -182,15 +181,15 @@ class Folding {
     return true;
   }
 
-  Inferred known_;
+  const Inferred &known_;
   int64_t opset_;
   Sweep sweep_;
 };
 
 }  // namespace
 
-Model with_folded_scales(Model m) {
-  Folding(m).run();
+Model with_folded_scales(Model m, const Inferred &known) {
+  Folding(m, known).run();
   return m;
 }
 

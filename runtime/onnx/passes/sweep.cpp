@@ -65,7 +65,9 @@ bool Sweep::has_one_reader(const std::string &name) const {
 
 std::string Sweep::fresh(const std::string &like) {
   std::string name = like;
-  while (graph_.values.count(name) || fixed_.count(name) || taken_.count(name) || inputs_.count(name)) name += "_";
+  while (known_.names.count(name) || graph_.values.count(name) || fixed_.count(name) || taken_.count(name) ||
+         inputs_.count(name))
+    name += "_";
   taken_.insert(name);
   return name;
 }

@@ -4,7 +4,7 @@
 #include <functional>
 #include <set>
 
-#include "runtime/onnx/model.h"
+#include "runtime/onnx/infer_shapes.h"
 
 namespace saltern {
 
@@ -15,8 +15,9 @@ bool is_onnx_operator(const Graph::Node &node, const char *operation);
 
 class Sweep {
  public:
-  explicit Sweep(Graph &graph)
-      : graph_(graph), fixed_(fixed_names(graph)), inputs_(graph.inputs.begin(), graph.inputs.end()) {
+  // Names of values of which something is known are not given to new ones.
+  Sweep(Graph &graph, const Inferred &known)
+      : graph_(graph), known_(known), fixed_(fixed_names(graph)), inputs_(graph.inputs.begin(), graph.inputs.end()) {
     for (const Graph::Node &n : graph.nodes)
       for (const std::string &i : n.inputs) ++readers_[i];
   }
@@ -43,6 +44,7 @@ class Sweep {
 
  private:
   Graph &graph_;
+  const Inferred &known_;
   std::set<std::string> fixed_, inputs_, taken_;
   std::map<std::string, std::string> renamed_;
   std::map<std::string, size_t> makers_;

@@ -28,7 +28,7 @@ struct Pushed {
 
 class Pushing {
  public:
-  Pushing(Model &m, bool shared) : opset_(m.opset()), shared_(shared), sweep_(m.graph) {}
+  Pushing(Model &m, const Inferred &known, bool shared) : opset_(m.opset()), shared_(shared), sweep_(m.graph, known) {}
 
   void run() {
     sweep_.run([this](Graph::Node n) { visit(std::move(n)); });
@@ -238,12 +238,12 @@ int64_t transposes_in(const Graph &g) {
 
 }  // namespace
 
-Model with_pushed_transposes(Model m) {
+Model with_pushed_transposes(Model m, const Inferred &known) {
   const int64_t before = transposes_in(m.graph);
   for (const bool shared : {true, false}) {
     if (before == 0) break;
     Model pushed = m;
-    Pushing(pushed, shared).run();
+    Pushing(pushed, known, shared).run();
     pushed = without_dead_code(std::move(pushed));
     if (transposes_in(pushed.graph) < before) return pushed;
   }

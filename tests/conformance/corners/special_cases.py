@@ -83,7 +83,7 @@ def special_images_and_norms():
         "MaxPool padded": single("MaxPool", image, kernel_shape=[3, 3], pads=[1] * 4),
         "AveragePool": single("AveragePool", image, kernel_shape=[2, 2]),
         "LpPool": single("LpPool", image, kernel_shape=[2, 2]),
-        "GlobalMaxPool": single("GlobalMaxPool", ROWS[None]),
+        "GlobalMaxPool": single("GlobalMaxPool", ROWS[None, :, :, None]),
         "GlobalAveragePool": single("GlobalAveragePool", ROWS[None]),
         "LayerNormalization of constants": single("LayerNormalization", level, ones, zeros),
         "LayerNormalization far from 0": single("LayerNormalization", far, ones, zeros),
