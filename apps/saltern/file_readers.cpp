@@ -34,10 +34,10 @@ Json tensors(const std::map<std::string, Tensor> &named, int64_t &parameters) {
 }
 
 // What the model compiles to, as far as it can be.
-void add_plan(Graph graph, Json &facts) {
+void add_plan(const Graph &graph, Json &facts) {
   constexpr size_t most = 5;
   try {
-    generators::ModelPlan plan = generators::plan_model(std::move(graph));
+    generators::ModelPlan plan = generators::plan_model(graph);
     facts["weights_bytes"] = plan.weights_bytes;
     facts["workspace_bytes"] = plan.workspace_bytes;
     facts["steps"] = plan.steps.size();
@@ -74,7 +74,7 @@ Json about_model(const ModelOptions &o) {
                 {"tensors", weights},
                 {"parameters", parameters},
                 {"flops", flops(graph)}};
-  add_plan(std::move(graph), facts);
+  add_plan(graph, facts);
   return facts;
 }
 
@@ -100,7 +100,7 @@ void count_operators(const Graph &graph, std::map<std::string, int64_t> &counts)
 
 Json about_onnx(const ModelOptions &o) {
   const LoadedModel loaded(o);
-  const Model model = with_inferred_shapes(loaded.onnx());
+  const Model model = loaded.onnx();
   Json opsets = Json::array(), operators = Json::array();
   for (const auto &[domain, version] : model.opsets)
     opsets.push_back({{"domain", domain.empty() ? "ai.onnx" : domain}, {"version", version}});
@@ -112,16 +112,18 @@ Json about_onnx(const ModelOptions &o) {
                 {"ir_version", model.ir_version},
                 {"opsets", opsets},
                 {"inputs", value_facts(model.graph, required_inputs(model))},
-                {"outputs", value_facts(model.graph, model.graph.outputs)},
+                {"outputs", nullptr},
                 {"operators", operators},
                 {"nodes", model.graph.nodes.size()},
                 {"parameters", parameter_count(model.graph)}};
   try {
-    Graph graph = loaded.lowered({}, quick_limits(model));
+    const Graph graph = loaded.lowered({}, quick_limits(model));
+    facts["outputs"] = value_facts(graph, model.graph.outputs);
     facts["flops"] = flops(graph);
-    add_plan(std::move(graph), facts);
+    add_plan(graph, facts);
   } catch (const Error &e) {
     if (!o.shapes.empty()) throw;
+    facts["outputs"] = value_facts(with_inferred_shapes(model).graph, model.graph.outputs);
     facts["flops"] = nullptr;  // shapes are open, or an operator is not supported
     facts["not_lowered"] = e.what();
   }

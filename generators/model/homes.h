@@ -8,6 +8,8 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "generators/model/emit.h"
@@ -64,12 +66,12 @@ class Homes {
 
   const Graph &graph_;
   const GraphIndex index_;
-  std::map<std::string, Home> homes_;
-  std::map<std::string, std::vector<std::string>> tenants_;  // what lies in a value, one level down
-  std::map<std::string, size_t> tenant_counts_;              // on all levels
-  std::map<std::string, std::vector<Use>> uses_;             // how calls see a value
-  std::map<std::string, std::vector<bool>> placed_;          // by a concat's output
-  std::set<std::string> in_place_;
+  std::unordered_map<std::string, Home> homes_;
+  std::unordered_map<std::string, std::vector<std::string>> tenants_;  // what lies in a value, one level down
+  std::unordered_map<std::string, size_t> tenant_counts_;              // on all levels
+  std::unordered_map<std::string, std::vector<Use>> uses_;             // how calls see a value
+  std::unordered_map<std::string, std::vector<bool>> placed_;          // by a concat's output
+  std::unordered_set<std::string> in_place_;
 };
 
 }  // namespace saltern::generators

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "generators/model/memory_plan.h"
@@ -27,7 +28,7 @@ class Lives {
   int64_t bytes() const { return plan_.bytes; }
 
  private:
-  std::map<std::string, size_t> index_;
+  std::unordered_map<std::string, size_t> index_;
   std::vector<Lifetime> lives_;
   std::vector<std::vector<When>> touched_;
   MemoryPlan plan_;

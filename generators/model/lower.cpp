@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <unordered_map>
 
 #include "generators/model/argument_checks.h"
 #include "generators/model/chains.h"
@@ -77,7 +78,7 @@ struct GroupKernel {
 
 // A kernel that may write its result over an operand does so, where nobody reads the operand after it.
 void compute_in_place(const Graph &graph, const std::vector<GroupKernel> &calls, Homes &homes) {
-  std::map<std::string, size_t> last;  // the last step that touches a home
+  std::unordered_map<std::string, size_t> last;  // the last step that touches a home
   for (size_t s = 0; s < calls.size(); ++s)
     for (const EmittedArgument &a : calls[s].kernel.arguments)
       if (!a.constant.defined() && !a.value.empty()) last[homes.of(a.value).value] = s;

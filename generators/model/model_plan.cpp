@@ -9,9 +9,9 @@
 
 namespace saltern::generators {
 
-ModelPlan plan_model(Graph graph) {
+ModelPlan plan_model(const Graph &graph) {
   validate(graph);
-  const Graph prepared = prepared_for_inference(std::move(graph));
+  const Graph prepared = prepared_for_inference(graph);
   const Plan plan = lower({prepared}).plan;
   ModelPlan told;
   told.weights_bytes = static_cast<int64_t>(plan.weights.size());

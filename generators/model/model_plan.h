@@ -26,6 +26,6 @@ struct ModelPlan {
 };
 
 // Throws as compile_model() does, for a graph that cannot be compiled.
-ModelPlan plan_model(Graph graph);
+ModelPlan plan_model(const Graph &graph);
 
 }  // namespace saltern::generators

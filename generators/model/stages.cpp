@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <unordered_map>
 
 namespace saltern::generators {
 
@@ -52,7 +53,7 @@ class Touched {
 
 // The steps that each one waits for, all of them earlier.
 std::vector<Steps> waits_of(const std::vector<StageStep> &steps) {
-  std::map<std::string, Touched> memories;
+  std::unordered_map<std::string, Touched> memories;
   std::vector<Steps> waits(steps.size());
   for (size_t s = 0; s < steps.size(); ++s)
     for (const Touch &t : steps[s].touches) memories[t.home].touch(s, t, waits[s]);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "runtime/attributes.h"
+#include "runtime/graph/named_map.h"
 #include "runtime/tensor.h"
 
 namespace saltern {
@@ -50,7 +51,7 @@ struct Graph {
     std::map<std::string, std::string> references = {};
   };
 
-  std::map<std::string, Value> values;
+  NamedMap<Value> values;
   std::vector<Node> nodes;
   std::vector<std::string> inputs, outputs;
 

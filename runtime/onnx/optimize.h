@@ -40,6 +40,6 @@ const std::vector<ModelPass> &model_passes();
 
 // All of them, until nothing changes. The graph is valid after each (validate_imported); if it is not, an Error names
 // the pass.
-Model optimized(Model model);
+Model optimized(const Model &model);
 
 }  // namespace saltern

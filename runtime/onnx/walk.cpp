@@ -34,8 +34,8 @@ Graph with_attributes(const Graph &body, const Attributes &attributes) {
   return g;
 }
 
-std::map<std::string, int> count_readers(const Graph &g) {
-  std::map<std::string, int> readers;
+std::unordered_map<std::string, int> count_readers(const Graph &g) {
+  std::unordered_map<std::string, int> readers;
   for (const Graph::Node &n : g.nodes) {
     if (has_graph(n)) return {};
     for (const std::string &i : n.inputs) ++readers[i];

@@ -8,6 +8,7 @@
 // operator is applied to it, and the few things that loops do with values.
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "runtime/memory.h"
 #include "runtime/onnx/model.h"
@@ -26,12 +27,12 @@ Graph with_attributes(const Graph &body, const Attributes &attributes);
 
 // How many nodes read each value, of values that only this graph's nodes read by their inputs: none where a node has a
 // graph inside, which may read any value at any time.
-std::map<std::string, int> count_readers(const Graph &graph);
+std::unordered_map<std::string, int> count_readers(const Graph &graph);
 
 // The names that one graph's nodes see: its own values, then those of the graphs around it.
 template <typename Value>
 struct Scope {
-  std::map<std::string, Value> values;
+  std::unordered_map<std::string, Value> values;
   const Scope *outer = nullptr;
 
   const Value *find(const std::string &name) const {
@@ -61,7 +62,7 @@ class GraphWalk {
     for (const auto &[name, v] : g.values)
       if (v.constant.defined() && !here.values.count(name)) here.values[name] = constant(name, v.constant);
     for (const std::string &i : g.inputs) here.values.emplace(i, Value());
-    std::map<std::string, int> readers = count_readers(g);
+    std::unordered_map<std::string, int> readers = count_readers(g);
     for (const Graph::Node &n : g.nodes) {
       visit(n, here);
       // A value's memory is freed after its last reader.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <unordered_map>
 
 #include "generators/model/emit.h"
 #include "generators/model/passes/inlining.h"
@@ -145,8 +146,8 @@ class Fusing {
   }
 
   Graph &graph_;
-  std::map<std::string, size_t> makers_;
-  std::map<std::string, std::set<size_t>> readers_;
+  std::unordered_map<std::string, size_t> makers_;
+  std::unordered_map<std::string, std::set<size_t>> readers_;
 };
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "generators/model/emit.h"
 #include "generators/model/passes/passes.h"
@@ -102,9 +104,10 @@ class Images {
 
   Graph &graph_;
   std::vector<bool> done_;  // the nodes whose values are
-  std::set<std::string> in_rows_;
-  std::map<std::string, std::vector<size_t>> touching_;  // the nodes that spread a value's layout, by their places
-  std::vector<std::string> changed_;                     // values whose nodes are to be looked at
+  std::unordered_set<std::string> in_rows_;
+  std::unordered_map<std::string, std::vector<size_t>>
+      touching_;                      // the nodes that spread a value's layout, by their places
+  std::vector<std::string> changed_;  // values whose nodes are to be looked at
 };
 
 // Where an operation wants another order of memory than a value has, it reads a copy, of which there is one for all.

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "generators/model/emit.h"
 #include "generators/model/passes/passes.h"
@@ -211,9 +213,9 @@ class Recognition {
   }
 
   Graph &graph_;
-  std::map<std::string, size_t> makers_;
-  std::map<std::string, Readers> readers_;
-  std::set<std::string> outputs_;
+  std::unordered_map<std::string, size_t> makers_;
+  std::unordered_map<std::string, Readers> readers_;
+  std::unordered_set<std::string> outputs_;
 };
 
 }  // namespace

@@ -63,6 +63,6 @@ namespace saltern::generators {
 [[nodiscard]] Graph with_fused_statistics(Graph graph);
 
 // All of them, in order; the graph is valid after each.
-[[nodiscard]] Graph prepared_for_inference(Graph graph);
+[[nodiscard]] Graph prepared_for_inference(const Graph &graph);
 
 }  // namespace saltern::generators

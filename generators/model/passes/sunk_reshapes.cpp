@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 #include "generators/model/emit.h"
 #include "generators/model/passes/passes.h"
@@ -16,8 +19,7 @@ class Sinking {
   explicit Sinking(Graph &graph) : graph_(graph) {}
 
   void run() {
-    const std::vector<Graph::Node> nodes = graph_.nodes;
-    graph_.nodes.clear();
+    const std::vector<Graph::Node> nodes = std::exchange(graph_.nodes, {});
     for (const Graph::Node &n : nodes)
       for (const std::string &i : n.inputs) ++readers_[i];
     for (const std::string &o : graph_.outputs) ++readers_[o];
@@ -111,9 +113,9 @@ class Sinking {
   }
 
   Graph &graph_;
-  std::set<std::string> products_;  // and what follows them in their kernels
-  std::map<std::string, int> readers_;
-  std::map<std::string, std::string> reshapes_;  // and what they reshape
+  std::unordered_set<std::string> products_;  // and what follows them in their kernels
+  std::unordered_map<std::string, int> readers_;
+  std::unordered_map<std::string, std::string> reshapes_;  // and what they reshape
 };
 
 }  // namespace

@@ -6,6 +6,14 @@ namespace {
 
 constexpr int most_rounds = 16;
 
+void expect_valid(const Model &m, const ModelPass &pass) {
+  try {
+    validate_imported(m.graph);
+  } catch (const Error &e) {
+    fail("the pass '", pass.name, "' left a wrong graph: ", e.what());
+  }
+}
+
 }  // namespace
 
 const std::vector<ModelPass> &model_passes() {
@@ -19,7 +27,10 @@ const std::vector<ModelPass> &model_passes() {
   return all;
 }
 
-Model optimized(Model m) {
+namespace {
+
+// All passes until nothing changes, with a look at what each leaves or without.
+Model rounds(Model m, bool look) {
   m = without_constant_inputs(std::move(m));
   Inferred known = infer_shapes(m);
   size_t before = m.graph.nodes.size() + 1;
@@ -28,14 +39,23 @@ Model optimized(Model m) {
     for (const ModelPass &pass : model_passes()) {
       if (!known.covers(m.graph)) known = infer_shapes(m);
       m = pass.run(std::move(m), known);
-      try {
-        validate_imported(m.graph);
-      } catch (const Error &e) {
-        fail("the pass '", pass.name, "' left a wrong graph: ", e.what());
-      }
+      if (look) expect_valid(m, pass);
     }
   }
   return m;
+}
+
+}  // namespace
+
+Model optimized(const Model &given) {
+  try {
+    Model m = rounds(given, /*look=*/false);
+    validate_imported(m.graph);
+    return m;
+  } catch (const std::exception &) {
+    rounds(given, /*look=*/true);
+    throw;
+  }
 }
 
 }  // namespace saltern

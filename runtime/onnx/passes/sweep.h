@@ -3,6 +3,8 @@
 
 #include <functional>
 #include <set>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "runtime/onnx/infer_shapes.h"
 
@@ -45,10 +47,11 @@ class Sweep {
  private:
   Graph &graph_;
   const Inferred &known_;
-  std::set<std::string> fixed_, inputs_, taken_;
-  std::map<std::string, std::string> renamed_;
-  std::map<std::string, size_t> makers_;
-  std::map<std::string, int> readers_;
+  std::set<std::string> fixed_, inputs_;
+  std::unordered_set<std::string> taken_;
+  std::unordered_map<std::string, std::string> renamed_;
+  std::unordered_map<std::string, size_t> makers_;
+  std::unordered_map<std::string, int> readers_;
   std::vector<Graph::Node> kept_;
 };
 
