@@ -17,7 +17,11 @@ inline Value sigmoid(const Value &x) {
 }
 inline Value silu(const Value &x) { return x * sigmoid(x); }
 inline Value softplus(const Value &x) { return max(x, 0) + log(exp(-abs(x)) + 1); }
-inline Value mish(const Value &x) { return x * tanh(softplus(x)); }
+// tanh(softplus(x)) = n / (n + 2) with n = e^x (e^x + 2), and 1 from 20 on.
+inline Value mish(const Value &x) {
+  const Value e = exp(min(x, 20)), n = e * (e + 2);
+  return x * (n / (n + 2));
+}
 inline Value gelu(const Value &x) { return x * ((erf(x * 0.70710678118654752) + 1) * 0.5); }
 inline Value gelu_tanh(const Value &x) {
   return x * 0.5 * (tanh((x + x * x * x * 0.044715) * 0.79788456080286536) + 1);

@@ -5,8 +5,7 @@
 //
 // What the standard says of NaN and infinity holds: NaN gives NaN, exp(-infinity) = 0, log(0) = -infinity, and
 // power(x, 0) = 1 for every x. Halide lets LLVM assume that there is neither; so what decides is asked strictly or of
-// the bits, and what is made is the result of a strict operation, or one of integers. On AVX-512, 65,536 elements: exp
-// and erf take the time of those that did not mind, log 1.15 times that, tanh 1.25 times.
+// the bits, and what is made is the result of a strict operation, or one of integers.
 
 #include <Halide.h>
 
@@ -50,38 +49,51 @@ inline Halide::Expr erf(const Halide::Expr &x) {
                         inside);
 }
 
-// 2^k; for k = -127 it is 0, for 128 infinity.
-inline Halide::Expr power_of_two(const Halide::Expr &k) { return Halide::reinterpret<float>((k + 127) << 23); }
+// The whole number nearest to y, as a float and in the low bits of an integer: those of y + 1.5 2^23, where floats are
+// whole. Two instructions; rounding takes four on AVX-512, and its conversion to an integer one more.
+struct Whole {
+  Halide::Expr number, bits;
+};
 
-// e^x = 2^k e^r with a whole k, and r in [0, log 2) (the polynomial is Halide's own). A result below the smallest
-// normal number is 0.
-inline Halide::Expr exp(const Halide::Expr &given) {
-  if (given.type() != Halide::Float(32)) return Halide::exp(given);
-  // Here 2^k has the bits of 0 at the low end, of infinity at the high one; of NaN it is any number.
-  const Halide::Expr x = limited(given, -88, 89), k = Halide::floor(x * number(x, 1.4426950408889634));
-  const Halide::Expr r = (x - k * number(x, 0.6931457519)) - k * number(x, 1.4286067653e-6), s = r * r;
-  const Halide::Expr even = polynomial(s, {0.00031965933071842413, 0.00848988645943932717, 0.16667983794100929562, 1});
-  const Halide::Expr odd = polynomial(s, {0.00119156835564003744, 0.04160188091348320655, 0.49999899033463041098, 1});
-  return strict(Halide::Internal::Call::strict_mul, even * r + odd, power_of_two(Halide::cast<int32_t>(k)));
+inline Whole nearest_whole(const Halide::Expr &y) {
+  using Halide::Internal::Call;
+  const Halide::Expr magic = number(y, 0x1.8p23), sum = strict(Call::strict_add, y, magic);
+  return {strict(Call::strict_sub, sum, magic), Halide::reinterpret<uint32_t>(sum)};
 }
 
-// tanh |x| = m / (m + 2) with m = e^2|x| - 1 = 2^k (e^r - 1) + (2^k - 1), r = 2|x| - k log 2 in [0, log 2): nothing is
-// taken away from its like. Relative error below 3e-7, and below 1e-7 where the result is near 1, as acos and rounding
-// towards 0 need it; 1 from 10 on.
+// 2^k for -127 <= k - below <= 128, of which the first is 0 and the last infinity.
+inline Halide::Expr power_of_two(const Whole &k, int below = 0) {
+  return Halide::reinterpret<float>((k.bits + Halide::Expr(static_cast<uint32_t>(127 - below))) << 23);
+}
+
+// e^x = 2^k e^r with a whole k, and |r| <= log(2) / 2. A result below 1.7e-38 is 0. Relative error below 3e-7.
+inline Halide::Expr exp(const Halide::Expr &given) {
+  if (given.type() != Halide::Float(32)) return Halide::exp(given);
+  // Here 2^(k - 1) has the bits of 0 at the low end, of infinity at the high one; of NaN it is any number.
+  const Halide::Expr x = limited(given, -87.6, 89);
+  const Whole k = nearest_whole(x * number(x, 1.4426950408889634));
+  const Halide::Expr r = x - k.number * number(x, 0.69314718055994531);
+  const Halide::Expr twice = polynomial(r, {0.0027628934476524591, 0.01673756167292595, 0.08333678543567658,
+                                            0.3333303928375244, 0.9999998807907104, 2, 2});  // 2 e^r, minimax
+  return strict(Halide::Internal::Call::strict_mul, twice, power_of_two(k, 1));
+}
+
+// tanh |x| = m / (m + 2) with m = e^2|x| - 1 = 2^k (e^r - 1) + (2^k - 1), r = 2|x| - k log 2, |r| <= log(2) / 2:
+// nothing is taken away from its like. Relative error below 3e-7, and below 1.3e-7 where the result is near 1, as acos
+// needs it. 1 from 8.3 on, two roundings away, as other programs have it: casts to integers tell.
 inline Halide::Expr tanh(const Halide::Expr &x) {
   if (x.type() != Halide::Float(32)) return Halide::tanh(x);
   using Halide::Internal::Call;
   constexpr int sign = 1 << 31;
   const Halide::Expr bits = Halide::reinterpret<int32_t>(x), size = Halide::reinterpret<float>(bits & ~sign);
-  const Halide::Expr u = Halide::select(strict_less(number(x, 10), size), number(x, 10), size);
-  const Halide::Expr k = Halide::floor(u * number(x, 2.8853900817779268));
-  const Halide::Expr half = (u - k * number(x, 0.34657287595)) - k * number(x, 7.1430338265e-7);  // of r
-  const Halide::Expr slope = polynomial(half, {5.985807402e-02, 1.270984338e-01, 3.344604334e-01, 6.665760601e-01,
-                                               1.000002628, 9.999999878e-01});  // (e^r - 1) / r, minimax
-  const Halide::Expr power = power_of_two(Halide::cast<int32_t>(k));
+  const Halide::Expr u = Halide::select(strict_less(number(x, 8.3), size), number(x, 40), size);
+  const Whole k = nearest_whole(u * number(x, 2.8853900817779268));
+  const Halide::Expr half = u - k.number * number(x, 0.34657359027997265);  // of r
+  const Halide::Expr twice = polynomial(half, {0.08888878673315048, 0.26781249046325684, 0.66667419672012329,
+                                               1.3333204984664917, 1.9999998807907104, 2});  // 2 (e^r - 1) / r, minimax
+  const Halide::Expr power = power_of_two(k);
   // Strict, or LLVM takes the two terms for 2^k e^r - 1.
-  const Halide::Expr m =
-      strict(Call::strict_add, power * (2 * half * slope), strict(Call::strict_sub, power, number(x, 1)));
+  const Halide::Expr m = power * (half * twice) + strict(Call::strict_sub, power, number(x, 1));
   const Halide::Expr ratio = strict(Call::strict_div, m, m + 2);
   return Halide::reinterpret<float>(Halide::reinterpret<int32_t>(ratio) | (bits & sign));
 }
@@ -89,13 +101,15 @@ inline Halide::Expr tanh(const Halide::Expr &x) {
 // log x = e log 2 + log m with a whole e, and m in [0.75, 1.5) (the polynomial is Halide's own).
 inline Halide::Expr log(const Halide::Expr &x) {
   if (x.type() != Halide::Float(32)) return Halide::log(x);
-  constexpr int infinity = 0x7F800000, smallest_normal = 0x00800000, fraction = 0x007FFFFF;
+  constexpr int infinity = 0x7F800000, smallest_normal = 0x00800000, three_quarters = 0x3F400000;
   const Halide::Expr given = Halide::reinterpret<int32_t>(x), tiny = given < smallest_normal;
-  const Halide::Expr bits = Halide::reinterpret<int32_t>(
-      Halide::select(tiny, strict(Halide::Internal::Call::strict_mul, x, number(x, 1 << 23)), x));
-  const Halide::Expr above = (bits >> 22) & 1;  // m would be 1.5 or more
-  const Halide::Expr m = Halide::reinterpret<float>((bits & fraction) | ((127 - above) << 23)), r = m - 1, s = r * r;
-  const Halide::Expr e = (bits >> 23) - 127 + above - Halide::select(tiny, 23, 0);
+  const Halide::Expr scaled =
+      Halide::select(tiny, strict(Halide::Internal::Call::strict_mul, x, number(x, 1 << 23)), x);
+  // Counted from 0.75, an exponent goes up where m would be 1.5.
+  const Halide::Expr bits =
+      Halide::reinterpret<int32_t>(scaled) - Halide::select(tiny, three_quarters + (23 << 23), three_quarters);
+  const Halide::Expr e = bits >> 23, m = Halide::reinterpret<float>((bits & 0x007FFFFF) + three_quarters);
+  const Halide::Expr r = m - 1, s = r * r;
   const Halide::Expr even = polynomial(
       s, {0.05111976432738144643, 0.14971993724699017569, 0.19980668101718729313, 0.33333435275479328386, 1});
   const Halide::Expr odd = polynomial(
@@ -103,7 +117,8 @@ inline Halide::Expr log(const Halide::Expr &x) {
   const Halide::Expr inside = even * r + odd * s + Halide::cast<float>(e) * number(x, 0.69314718055994531);
   const Halide::Expr none = Halide::select((given & 0x7FFFFFFF) == 0, infinity | 1 << 31, given == infinity, infinity,
                                            0x7FC00000);  // of 0, of infinity, of all others: NaN
-  const Halide::Expr is_positive = given > 0 && given < infinity;
+  // Unsigned, 0 - 1 and what is negative are above infinity.
+  const Halide::Expr is_positive = Halide::reinterpret<uint32_t>(given - 1) < Halide::Expr(uint32_t{infinity - 1});
   return Halide::reinterpret<float>(Halide::select(is_positive, Halide::reinterpret<int32_t>(inside), none));
 }
 

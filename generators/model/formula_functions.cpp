@@ -1,5 +1,6 @@
 #include "generators/model/formula_functions.h"
 
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -29,10 +30,18 @@ bool is_unsigned(Type type) {
   return facts(type).kind == TypeFacts::Kind::natural || facts(type).kind == TypeFacts::Kind::boolean;
 }
 
+bool is_a_number(const Expr &e) {
+  const auto constant = Halide::Internal::as_const_float(e);
+  return constant && !std::isnan(*constant);
+}
+
 Expr nan_or(Function f, Type type, const Expr &a, const Expr &b) {
   if (!is_real(type)) return f == Function::maximum ? Halide::max(a, b) : Halide::min(a, b);
-  const Expr better = f == Function::maximum ? a > b : a < b;
-  return Halide::select(better || dsl::is_not_a_number(a), a, b);
+  if (is_a_number(a)) return nan_or(f, type, b, a);
+  const Expr better = f == Function::maximum ? dsl::strict_less(a, b) : dsl::strict_less(b, a);
+  // One instruction, which takes a where there is no order.
+  const Expr best = Halide::select(better, b, a);
+  return is_a_number(b) ? best : Halide::select(dsl::is_not_a_number(b), b, best);
 }
 
 // Division by zero gives zero, as Halide's own does and the evaluator's.

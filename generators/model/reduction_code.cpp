@@ -46,7 +46,8 @@ Partial Reduction::joined(const Partial &a, const Partial &b) const {
   if (function == Function::product) return {a[0] * b[0]};
   if (!finds_a_place()) {
     if (!is_real(type)) return {is_least() ? Halide::min(a[0], b[0]) : Halide::max(a[0], b[0])};
-    return {Halide::select(is_beyond(b[0], a[0]) || is_no_number(b[0]), b[0], a[0])};
+    // The inner choice is one instruction, which takes b where there is no order.
+    return {Halide::select(is_no_number(a[0]), a[0], Halide::select(is_beyond(a[0], b[0]), a[0], b[0]))};
   }
   const Expr nearer = is_first() ? b[1] < a[1] : b[1] > a[1];
   const Expr better = is_better(b[0], a[0]) || (nearer && !is_better(a[0], b[0]));

@@ -61,11 +61,15 @@ Expression softsign(const Expression &x, const Lowering &) { return x / (1.0 + a
 Expression thresholded_relu(const Expression &x, const Lowering &n) {
   return select(x > alpha(n, 1), x, literal(x, 0));
 }
-Expression mish(const Expression &x, const Lowering &) { return x * call(Function::tanh, softplus(x)); }
+// tanh(log(1 + e^x)) = n / (n + 2) with n = e^x (e^x + 2), and 1 from 20 on.
+Expression mish(const Expression &x, const Lowering &) {
+  const Expression e = exp(min(x, 20.0)), n = e * (e + 2.0);
+  return x * (n / (n + 2.0));
+}
 Expression swish(const Expression &x, const Lowering &n) { return x * logistic(x * alpha(n, 1)); }
 Expression gelu(const Expression &x, const Lowering &n) {
   if (n.attributes().word("approximate", "none") == "tanh")
-    return x * 0.5 * (1.0 + call(Function::tanh, (x + x * x * x * 0.044715) * 0.79788456080286535588));
+    return x * logistic((x + x * x * x * 0.044715) * (2 * 0.79788456080286535588));  // (1 + tanh u) / 2
   return x * 0.5 * (1.0 + call(Function::erf, x * 0.70710678118654752440));
 }
 Expression sign(const Expression &x, const Lowering &) {
@@ -187,17 +191,28 @@ void where(Lowering &n) {
                       [](const Reads &r, const Axes &) { return select(r[0].here(), r[1].here(), r[2].here()); }));
 }
 
-// Bounds are inputs of one element, or attributes in old files.
+// The only element of a constant.
+Expression constant_of(const Operand &o) {
+  return is_real(o.type) ? formula::constant(o.type, o.value.reals().at(0))
+                         : formula::constant_integer(o.type, o.value.integers().at(0));
+}
+
+// Bounds are inputs of one element, or attributes in old files. One that is known is part of the formula: what is known
+// to be a number takes one instruction.
 void clip(Lowering &n) {
   const Operand &x = n.input(0);
   std::vector<Operand> all = {x};
-  const bool low = n.has(1), high = n.has(2);
-  if (low) all.push_back(n.reshaped(n.input(1), {}));
-  if (high) all.push_back(n.reshaped(n.input(2), {}));
+  std::vector<size_t> places(3, 0);  // of bounds that are not known, among all
+  for (size_t i : {1, 2}) {
+    if (!n.has(i) || n.input(i).value.defined()) continue;
+    places[i] = all.size();
+    all.push_back(n.reshaped(n.input(i), {}));
+  }
   n.give(0, n.formula(x.type, x.shape, all, [&](const Reads &r, const Axes &) {
+    const auto bound = [&](size_t i) { return places[i] ? r[places[i]].here() : constant_of(n.input(i)); };
     Expression e = r[0].here();
-    if (low) e = max(e, r[1].here());
-    if (high) e = min(e, r.back().here());
+    if (n.has(1)) e = max(e, bound(1));
+    if (n.has(2)) e = min(e, bound(2));
     if (n.attributes().has("min")) e = max(e, n.attributes().real("min"));
     if (n.attributes().has("max")) e = min(e, n.attributes().real("max"));
     return e;
