@@ -242,6 +242,23 @@ TEST_F(PrivateFolder, WithAnEntryOfAnotherUserMakesItAgain) {
   EXPECT_EQ(made, 2);
 }
 
+TEST_F(PrivateFolder, WithAnEntryThatOthersMayWriteToMakesItAgain) {
+  fs::permissions(got().folder, static_cast<fs::perms>(0777));
+  got();
+  EXPECT_EQ(made, 2);
+  fs::permissions(path + "/" + shelf, static_cast<fs::perms>(0770));
+  fs::permissions(got().folder, static_cast<fs::perms>(0770));
+  got();
+  EXPECT_EQ(made, 3);
+}
+
+TEST_F(PrivateFolder, WhoseLockCannotBeTakenSaysSo) {
+  fs::create_directory(path);
+  fs::permissions(path, static_cast<fs::perms>(0700));
+  fs::create_directory(path + "/lock");
+  expect_error([&] { got(); }, {path + "/lock"});
+}
+
 TEST_F(PrivateFolder, ThatIsAFileIsRefused) {
   put(path, "a file");
   expect_refused(path, "is not a folder");

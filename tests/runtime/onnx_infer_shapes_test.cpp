@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "runtime/onnx/infer_shapes.h"
+#include "runtime/operators/lowering.h"
 #include "tests/imported_model.h"
 
 namespace saltern {
@@ -118,6 +119,33 @@ TEST(InferShapes, ASqueezeOfWhateverIsOneHasNoRankWhereExtentsAreOpen) {
   const std::string tail = "\nnode Squeeze(x) -> y\noutput y\n";
   EXPECT_EQ(shape_of(model_of("input x f32 [n, 1]" + tail)), "");
   EXPECT_EQ(shape_of(model_of("input x f32 [3, 1]" + tail)), "f32 [3]");
+}
+
+TEST(DecisionBySizes, ShapesThatRiseEvenlyDecideNothing) {
+  EXPECT_NO_THROW(expect_no_decision_by_sizes(
+      model_of("input x f32 [n, 6]\nconstant i i64 [1] = [0]\nconstant rest i64 [2] = [2, 3]\n"
+               "node Shape(x) -> s\nnode Gather(s, i) -> front\nnode Concat(front, rest) {axis = 0} -> to\n"
+               "node Reshape(x, to) -> y\noutput y\n")));
+}
+
+// A batch of one chunk and one of many would go different ways.
+TEST(DecisionBySizes, IsRefusedByTheNameOfItsNode) {
+  const std::string head =
+      "input x f32 [n, 2]\nconstant i i64 [] = [0]\nconstant c i64 [] = [7]\nnode Shape(x) -> s\n"
+      "node Gather(s, i) -> size\n";
+  for (const char *node : {"Equal(size, c)", "Less(size, c)", "Max(size, c)", "Mul(size, size)", "Mod(size, c)"}) {
+    const std::string after = "node Cast(decides) {to = 1} -> f\nnode Mul(x, f) -> y\noutput y\n";
+    try {
+      expect_no_decision_by_sizes(model_of(head + "node " + node + " -> decides\n" + after));
+      ADD_FAILURE() << node;
+    } catch (const Unsupported &e) {
+      EXPECT_NE(std::string(e.what()).find("'decides'"), std::string::npos) << e.what();
+    }
+  }
+  // Of data and sizes together.
+  EXPECT_THROW(
+      expect_no_decision_by_sizes(model_of(head + "node Cast(size) {to = 1} -> f\nnode Div(x, f) -> y\noutput y\n")),
+      Unsupported);
 }
 
 }  // namespace
