@@ -57,6 +57,32 @@ inline Value places(Given &g, const std::string &name, const Expression &extent,
   return g.inputs.back();
 }
 
+inline formula::ExactFormulas formulas_of(const Values &outputs, const Given &g) {
+  formula::Numbers numbers = sizes_of(g.inputs, g.tensors);
+  numbers.insert(g.numbers.begin(), g.numbers.end());
+  return formula::exact_formulas(g.inputs, outputs, numbers);
+}
+
+inline std::vector<Tensor> values_of(const Values &outputs, const Given &g) {
+  return evaluate(formulas_of(outputs, g), g.tensors);
+}
+
+// The seeds of outputs, drawn and given to `g`.
+inline Values seeded(const Values &outputs, Given &g, const std::string &prefix) {
+  const std::vector<Tensor> y = values_of(outputs, g);
+  Values seeds;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    seeds.push_back(sized(g, prefix + std::to_string(i), outputs[i].extents(), y[i].shape()));
+  return seeds;
+}
+
+// For GoogleTest, which wants letters and digits.
+inline std::string case_name(const std::string &name, size_t number) {
+  std::string plain;
+  for (char c : name) plain += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  return plain + "_" + std::to_string(number);
+}
+
 inline std::vector<std::pair<std::string, std::function<Case()>>> algorithm_cases() {
   std::vector<std::pair<std::string, std::function<Case()>>> cases;
   const auto add = [&](const std::string &name, const std::function<Case()> &make) { cases.emplace_back(name, make); };

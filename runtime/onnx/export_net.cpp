@@ -4,6 +4,7 @@
 #include <set>
 
 #include "runtime/onnx/export.h"
+#include "runtime/onnx/net_export.h"
 #include "runtime/operators/axis.h"
 #include "runtime/operators/lowering.h"
 
@@ -12,47 +13,6 @@ namespace saltern {
 namespace {
 
 constexpr int64_t exported_opset = 21;
-
-class NetExport {
- public:
-  explicit NetExport(const Graph &net) : net_(net) {
-    const std::set<std::string> inputs(net.inputs.begin(), net.inputs.end());
-    for (const auto &[name, v] : net.values)
-      if (v.constant.defined() || inputs.count(name) > 0)
-        to_.values[name] = {v.shape, v.type, v.constant.defined() ? v.constant.in_layout(Layout::row_major) : Tensor()};
-    to_.inputs = net.inputs;
-    to_.outputs = net.outputs;
-    // An output may be a constant, or an input.
-    for (const std::string &o : net.outputs)
-      to_.values.emplace(o, Graph::Value{net.value(o).shape, net.value(o).type, {}});
-  }
-
-  Graph run();
-
-  const Graph::Value &value(const std::string &name) const { return net_.value(name); }
-
-  void add(const std::string &op, std::vector<std::string> inputs, std::vector<std::string> outputs,
-           Attributes attributes = {}) {
-    to_.nodes.push_back({op, std::move(attributes), std::move(inputs), std::move(outputs)});
-  }
-  std::string constant(const std::string &stem, const Tensor &t) {
-    std::string name = stem;
-    for (int i = 1; net_.values.count(name) || to_.values.count(name); ++i) name = stem + "_" + std::to_string(i);
-    to_.add_constant(name, t);
-    return name;
-  }
-  std::string temporary(const std::string &stem) {
-    for (int i = 1;; ++i) {
-      std::string name = stem + "_" + std::to_string(i);
-      if (!net_.values.count(name) && taken_.emplace(name, true).second) return name;
-    }
-  }
-
- private:
-  const Graph &net_;
-  Graph to_;
-  std::map<std::string, bool> taken_;
-};
 
 using Write = std::function<void(NetExport &, const Graph::Node &)>;
 
@@ -121,7 +81,7 @@ void rms_norm(NetExport &e, const Graph::Node &n) {
   const int64_t first = axis_within(n.attributes.integer("axis"), rank);
   std::vector<int64_t> axes;
   for (int64_t d = first; d < rank; ++d) axes.push_back(d);
-  const std::string over = e.constant(y + ".axes", Tensor::of<int64_t>({rank - first}, axes));
+  const std::string over = e.integers(y + ".axes", axes);
   const std::string epsilon =
       e.constant(y + ".epsilon", Tensor::full({}, n.attributes.real("epsilon"), e.value(x).type));
   const auto step = [&](const char *op, const std::vector<std::string> &from) {
@@ -141,10 +101,7 @@ void along_axis(NetExport &e, const Graph::Node &n) {
 
 void reshape(NetExport &e, const Graph::Node &n) {
   const std::vector<int64_t> &shape = n.attributes.integers("shape");
-  e.add("Reshape",
-        {n.inputs.at(0),
-         e.constant(n.outputs[0] + ".shape", Tensor::of<int64_t>({static_cast<int64_t>(shape.size())}, shape))},
-        n.outputs);
+  e.add("Reshape", {n.inputs.at(0), e.integers(n.outputs[0] + ".shape", shape)}, n.outputs);
 }
 
 void concat(NetExport &e, const Graph::Node &n) {
@@ -167,16 +124,12 @@ void transpose(NetExport &e, const Graph::Node &n) {
 
 void expand(NetExport &e, const Graph::Node &n) {
   const std::vector<int64_t> &shape = n.attributes.integers("shape");
-  e.add("Expand",
-        {n.inputs.at(0),
-         e.constant(n.outputs[0] + ".shape", Tensor::of<int64_t>({static_cast<int64_t>(shape.size())}, shape))},
-        n.outputs);
+  e.add("Expand", {n.inputs.at(0), e.integers(n.outputs[0] + ".shape", shape)}, n.outputs);
 }
 
 void sum(NetExport &e, const Graph::Node &n) {
   const std::vector<int64_t> &axes = n.attributes.integers("axes");
-  const std::string over =
-      e.constant(n.outputs[0] + ".axes", Tensor::of<int64_t>({static_cast<int64_t>(axes.size())}, axes));
+  const std::string over = e.integers(n.outputs[0] + ".axes", axes);
   const double scale = n.attributes.real("scale", 1);
   if (scale == 1) return e.add("ReduceSum", {n.inputs.at(0), over}, n.outputs);
   const std::string total = e.temporary(n.outputs[0] + ".sum");
@@ -216,6 +169,7 @@ const std::map<std::string, Write> &writers() {
       {"erf", named("Erf")},
       {"exp", named("Exp")},
       {"expand", expand},
+      {"formula", export_formula},
       {"gelu", named("Gelu")},
       {"identity", named("Identity")},
       {"layer_norm", layer_norm},
@@ -248,22 +202,32 @@ const std::map<std::string, Write> &writers() {
   return table;
 }
 
-Graph NetExport::run() {
-  for (const Graph::Node &n : net_.nodes) {
-    const auto writer = writers().find(n.operation);
-    if (writer == writers().end()) unsupported(describe(n), ": ONNX has no operator for it, and a kernel is nothing that a model can hold");
-    writer->second(*this, n);
-  }
-  return std::move(to_);
-}
-
 }  // namespace
 
+NetExport::NetExport(const Graph &net) : net_(net) {
+  const std::set<std::string> inputs(net.inputs.begin(), net.inputs.end());
+  for (const auto &[name, v] : net.values)
+    if (v.constant.defined() || inputs.count(name) > 0)
+      to_.values[name] = {v.shape, v.type, v.constant.defined() ? v.constant.in_layout(Layout::row_major) : Tensor()};
+  to_.inputs = net.inputs;
+  to_.outputs = net.outputs;
+  // An output may be a constant, or an input.
+  for (const std::string &o : net.outputs)
+    to_.values.emplace(o, Graph::Value{net.value(o).shape, net.value(o).type, {}});
+}
+
 Model onnx_of(const Graph &net) {
+  NetExport to(net);
+  for (const Graph::Node &n : net.nodes) {
+    const auto writer = writers().find(n.operation);
+    if (writer == writers().end())
+      unsupported(describe(n), ": ONNX has no operator for it, and a kernel is nothing that a model can hold");
+    writer->second(to, n);
+  }
   Model m;
   m.ir_version = 10;
   m.opsets[""] = exported_opset;
-  m.graph = NetExport(net).run();
+  m.graph = to.take();
   return m;
 }
 

@@ -105,6 +105,30 @@ Graph net_with_own_layer(const std::string &operation) {
   return g;
 }
 
+const Operation own_norm("own_norm", [](Value x, Value scale) {
+  const Value d = x - mean(x, {-1});
+  return scale * d / sqrt(mean(d * d, {-1}) + 1e-5);
+});
+struct OwnNorm : Module {
+  Variable scale{Tensor::full({8}, 2), /*requires_gradient=*/true};
+  Variable forward(const Variable &x) override { return own_norm(x, scale); }
+  void visit(Visitor &v) override { v.parameter("scale", scale); }
+};
+
+TEST_F(SavedNets, ALayerOfOnesOwnGoesThroughEveryCommand) {
+  Sequential net(Linear(random, 3, 8), OwnNorm(), Linear(random, 8, 2));
+  const Graph graph = trace(net, {5, 3});
+  expect_runs_and_compiles(graph);
+  expect_converts(graph);
+  // What it becomes gives what it gave.
+  expect_good("run " + saved(graph) + " --inputs " + data + " --outputs " + folder.file("ours.npz"));
+  expect_good("run " + folder.file("net.onnx") + " --inputs " + data + " --outputs " + folder.file("onnx.npz"));
+  const Tensor ours = read_npz(folder.file("ours.npz")).begin()->second,
+               theirs = read_npz(folder.file("onnx.npz")).begin()->second;
+  ASSERT_EQ(ours.shape(), theirs.shape());
+  for (int64_t i = 0; i < ours.size(); ++i) EXPECT_NEAR(ours.data<float>()[i], theirs.data<float>()[i], 1e-5);
+}
+
 TEST_F(SavedNets, ALayerOfAFormulaRunsWithItsKernelAndCompiles) {
   expect_runs_and_compiles(net_with_own_layer("scaled_tanh"));
   expect_good("verify " + folder.file("net.safetensors") + " --layers");

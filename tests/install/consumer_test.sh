@@ -5,7 +5,7 @@
 set -euo pipefail
 cmake=$1 ninja=$2 build=$3 work=$4
 consumer=$(cd "$(dirname "$0")/consumer" && pwd)
-# x = (1, 1, 2), w = (1 2 3; 4 5 6), b = (0.5, -100): relu(w x + b)
+# x = (1, 1, 2), w = (2 4 6; 4 5 6), b = (1, -100), s = (0.5, 3): relu(s (w x + b)), s by a layer of the consumer's own
 expected="9.5 0"
 
 expect() { # WHO WHAT

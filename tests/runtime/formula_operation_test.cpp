@@ -17,7 +17,7 @@
 namespace saltern {
 namespace {
 
-const Operation own_tanh("own_tanh", [](Value x, Value scale) { return scale * tanh(x); });
+const Operation own_tanh("scaled_tanh", [](Value x, Value scale) { return scale * tanh(x); });
 
 const Operation own_leaky("own_leaky", [](const Values &in, const Attributes &a) -> Values {
   return {where(in[0] > 0, in[0], in[0] * a.real("slope"))};
@@ -119,8 +119,8 @@ TEST(FormulaOperation, IsReadBackFromAGraphsText) {
 
 TEST(FormulaOperation, FaultsNameTheOperationAndItsShapes) {
   const Tensor a = Tensor::zeros({2, 3}), b = Tensor::zeros({4});
-  expect_error([&] { own_tanh(Variable(a), Variable(b)); }, {"own_tanh", "[2, 3]", "[4]", "do not broadcast"});
-  expect_error([&] { own_tanh(Variable(a)); }, {"own_tanh", "takes 2 inputs, not 1"});
+  expect_error([&] { own_tanh(Variable(a), Variable(b)); }, {"scaled_tanh", "[2, 3]", "[4]", "do not broadcast"});
+  expect_error([&] { own_tanh(Variable(a)); }, {"scaled_tanh", "takes 2 inputs, not 1"});
 }
 
 }  // namespace

@@ -12,21 +12,6 @@
 namespace saltern {
 namespace {
 
-std::vector<Tensor> values_of(const Values &outputs, const Given &g) {
-  formula::Numbers numbers = sizes_of(g.inputs, g.tensors);
-  numbers.insert(g.numbers.begin(), g.numbers.end());
-  return evaluate(formula::exact_formulas(g.inputs, outputs, numbers), g.tensors);
-}
-
-// The seeds of outputs, drawn and given to `g`.
-Values seeded(const Values &outputs, Given &g, const std::string &prefix) {
-  const std::vector<Tensor> y = values_of(outputs, g);
-  Values seeds;
-  for (size_t i = 0; i < outputs.size(); ++i)
-    seeds.push_back(sized(g, prefix + std::to_string(i), outputs[i].extents(), y[i].shape()));
-  return seeds;
-}
-
 const Tensor &given_for(const Given &g, const Value &input) {
   for (size_t i = 0; i < g.inputs.size(); ++i)
     if (g.inputs[i].get() == input.get()) return g.tensors[i];
@@ -82,11 +67,8 @@ TEST_P(Language, GradientsOfFirstAndSecondOrderMatchFiniteDifferences) {
   expect_gradients(dx, seeded(dx, c.given, "ddx"), wanted, c.given);
 }
 
-INSTANTIATE_TEST_SUITE_P(Algorithms, Language, testing::ValuesIn(algorithm_cases()), [](const auto &info) {
-  std::string name;
-  for (char c : info.param.first) name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-  return name + "_" + std::to_string(info.index);
-});
+INSTANTIATE_TEST_SUITE_P(Algorithms, Language, testing::ValuesIn(algorithm_cases()),
+                         [](const auto &info) { return case_name(info.param.first, info.index); });
 
 TEST(Index, ArithmeticHasOneForm) {
   const Expression h = formula::axis(0), w = formula::size("w");

@@ -1,19 +1,31 @@
-// Runs a net whose parameters are small whole numbers and prints what it gives; with an argument, saves the net there.
+// Runs a net whose parameters are small whole numbers, with a layer of its own, and prints what it gives; with an
+// argument, saves the net there.
 
 #include <cstdio>
 #include <exception>
 
+#include "runtime/formula_operation.h"
 #include "runtime/graph/model_file.h"
 #include "runtime/graph/trace.h"
 #include "runtime/layers.h"
 
+using namespace saltern;
+
+const Operation own_scale("own_scale", [](Value x, Value scale) { return scale * x; });
+struct OwnScale : Module {
+  Variable scale;
+  explicit OwnScale(int64_t channels) : scale(Tensor::full({channels}, 1), /*requires_gradient=*/true) {}
+  Variable forward(const Variable &x) override { return own_scale(x, scale); }
+  void visit(Visitor &v) override { v.parameter("scale", scale); }
+};
+
 int main(int argc, char **argv) {
-  using namespace saltern;
   try {
     Random random(1);
-    Sequential net(Linear(random, 3, 2), ReLU());
-    net.load_state({{"0.weight", Tensor::of<float>({2, 3}, {1, 2, 3, 4, 5, 6})},
-                    {"0.bias", Tensor::of<float>({2}, {0.5f, -100})}});
+    Sequential net(Linear(random, 3, 2), OwnScale(2), ReLU());
+    net.load_state({{"0.weight", Tensor::of<float>({2, 3}, {2, 4, 6, 4, 5, 6})},
+                    {"0.bias", Tensor::of<float>({2}, {1, -100})},
+                    {"1.scale", Tensor::of<float>({2}, {0.5f, 3})}});
     const Variable y = net.forward(Variable(Tensor::of<float>({1, 3}, {1, 1, 2})));
     std::printf("%g %g\n", y.value().at<float>({0, 0}), y.value().at<float>({0, 1}));
     if (argc > 1) save_model(argv[1], trace(net, {1, 3}));

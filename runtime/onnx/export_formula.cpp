@@ -1,0 +1,351 @@
+// Formulas in operators of ONNX, which compute with whole tensors where a formula has one element.
+//
+// Every value is a tensor with a dimension for each axis of the result and, behind them, for each step of the reductions
+// that are open at once: its extent there, or 1 where it does not depend on that index. Broadcasting does the rest.
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <unordered_map>
+
+#include "dsl/expression_walk.h"
+#include "dsl/index_bounds.h"
+#include "runtime/onnx/net_export.h"
+#include "runtime/operators/lowering.h"
+#include "runtime/operators/onnx_types.h"
+
+namespace saltern {
+
+namespace {
+
+using formula::Expression;
+using formula::Function;
+using Kind = Expression::Kind;
+
+// The operator of the same meaning, of one operand or two; null where there is none.
+const char *operator_of(Function f) {
+  static const std::map<Function, const char *> table = {{Function::negate, "Neg"},
+                                                         {Function::absolute, "Abs"},
+                                                         {Function::exp, "Exp"},
+                                                         {Function::log, "Log"},
+                                                         {Function::sqrt, "Sqrt"},
+                                                         {Function::sine, "Sin"},
+                                                         {Function::cosine, "Cos"},
+                                                         {Function::tangent, "Tan"},
+                                                         {Function::arcsine, "Asin"},
+                                                         {Function::arccosine, "Acos"},
+                                                         {Function::arctangent, "Atan"},
+                                                         {Function::sinh, "Sinh"},
+                                                         {Function::cosh, "Cosh"},
+                                                         {Function::tanh, "Tanh"},
+                                                         {Function::arcsinh, "Asinh"},
+                                                         {Function::arccosh, "Acosh"},
+                                                         {Function::arctanh, "Atanh"},
+                                                         {Function::erf, "Erf"},
+                                                         {Function::floor, "Floor"},
+                                                         {Function::ceiling, "Ceil"},
+                                                         {Function::round, "Round"},
+                                                         {Function::is_nan, "IsNaN"},
+                                                         {Function::is_infinite, "IsInf"},
+                                                         {Function::stopped, "Identity"},
+                                                         {Function::add, "Add"},
+                                                         {Function::subtract, "Sub"},
+                                                         {Function::multiply, "Mul"},
+                                                         {Function::divide, "Div"},
+                                                         {Function::power, "Pow"},
+                                                         {Function::maximum, "Max"},
+                                                         {Function::minimum, "Min"},
+                                                         {Function::less, "Less"},
+                                                         {Function::less_equal, "LessOrEqual"},
+                                                         {Function::equal, "Equal"},
+                                                         {Function::sum, "ReduceSum"},
+                                                         {Function::product, "ReduceProd"},
+                                                         {Function::greatest, "ReduceMax"},
+                                                         {Function::least, "ReduceMin"},
+                                                         {Function::first_greatest, "ArgMax"},
+                                                         {Function::first_least, "ArgMin"},
+                                                         {Function::last_greatest, "ArgMax"},
+                                                         {Function::last_least, "ArgMin"}};
+  const auto it = table.find(f);
+  return it == table.end() ? nullptr : it->second;
+}
+
+// The same of booleans, and of the bits of integers.
+struct LogicalRow {
+  Function function;
+  const char *of_booleans, *of_bits;
+};
+constexpr LogicalRow logical_rows[] = {{Function::invert, "Not", "BitwiseNot"},
+                                       {Function::both, "And", "BitwiseAnd"},
+                                       {Function::either, "Or", "BitwiseOr"},
+                                       {Function::differ, "Xor", "BitwiseXor"}};
+
+// How many steps of reductions are open at once.
+size_t depth_of(const Expression &e) {
+  std::unordered_map<const Expression::Node *, size_t> known;
+  const std::function<size_t(const Expression &)> depth = [&](const Expression &at) {
+    if (const auto it = known.find(at.get()); it != known.end()) return it->second;
+    size_t most = 0;
+    for (const Expression &a : at->arguments) most = std::max(most, depth(a));
+    return known[at.get()] = most + at->steps.size();
+  };
+  return depth(e);
+}
+
+class FormulaExport {
+ public:
+  FormulaExport(NetExport &to, const Graph::Node &node)
+      : to_(to),
+        node_(node),
+        element_(node.attributes.expression("element")),
+        shape_(to.value(node.outputs.at(0)).shape),
+        rank_(shape_.size() + depth_of(element_)),
+        bounds_(shape_) {}
+
+  void run() {
+    // What broadcasting has left at 1 is repeated, and the dimensions of steps go.
+    Shape whole = shape_;
+    whole.resize(rank_, 1);
+    const std::string all = made("Expand", {value(element_), integers(whole)});
+    to_.add("Reshape", {all, integers(shape_)}, node_.outputs);
+  }
+
+ private:
+  std::string stem() const { return node_.outputs[0] + ".formula"; }
+  std::string integers(const Shape &all) { return to_.integers(stem(), all); }
+  std::string made(const char *op, std::vector<std::string> from, Attributes attributes = {}) {
+    const std::string name = to_.temporary(stem());
+    to_.add(op, std::move(from), {name}, std::move(attributes));
+    return name;
+  }
+
+  std::string value(const Expression &e) {
+    const auto known = values_.find(e.get());
+    if (known != values_.end()) return known->second;
+    std::string made = new_value(e);
+    return values_[e.get()] = std::move(made);
+  }
+
+  std::string new_value(const Expression &e) {
+    const Expression::Node &n = *e.get();
+    switch (n.kind) {
+      case Kind::constant:
+        return to_.constant(stem(), is_real(n.type) ? Tensor::full({}, n.real, n.type)
+                                                    : Tensor::full({}, static_cast<double>(n.integer), n.type));
+      case Kind::axis:
+      case Kind::step:
+        return numbers(place_of(n), extent_of(n));
+      case Kind::load:
+        return load(n);
+      case Kind::call:
+        return call(n);
+      case Kind::select:
+        return made("Where", {value(n.arguments[0]), value(n.arguments[1]), value(n.arguments[2])});
+      case Kind::cast:
+        return made("Cast", {value(n.arguments[0])}, {{"to", int64_t{onnx_type(n.type)}}});
+      case Kind::reduce:
+        return reduced(n);
+      case Kind::symbol:
+      case Kind::bits:
+        break;
+    }
+    unsupported(describe(node_), ": ONNX has no operator for the bits of a value, and none for an open size");
+  }
+
+  // ---- Indices.
+
+  size_t place_of(const Expression::Node &index) const {
+    return index.kind == Kind::axis ? static_cast<size_t>(index.number) : places_.at(index.number);
+  }
+  int64_t extent_of(const Expression::Node &index) const {
+    return index.kind == Kind::axis ? shape_.at(static_cast<size_t>(index.number)) : index.integer;
+  }
+  // 0, 1, ... along a dimension.
+  std::string numbers(size_t place, int64_t extent) {
+    std::vector<int64_t> all(static_cast<size_t>(extent));
+    for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int64_t>(i);
+    Shape shape(rank_, 1);
+    shape.at(place) = extent;
+    return to_.constant(stem(), Tensor::of<int64_t>(shape, all));
+  }
+
+  // The dimensions at which a load reads all of its operand, each at an index of its own, or rank_ where there is but one
+  // element to read; nothing where it reads otherwise.
+  std::optional<std::vector<size_t>> places_in(const Expression::Node &load) const {
+    const Shape &shape = to_.value(node_.inputs.at(static_cast<size_t>(load.number))).shape;
+    std::vector<size_t> places;
+    for (size_t d = 0; d < shape.size(); ++d) {
+      const Expression::Node &index = *load.arguments[d].get();
+      if (index.kind == Kind::constant && index.integer == 0 && shape[d] == 1) {
+        places.push_back(rank_);
+        continue;
+      }
+      if ((index.kind != Kind::axis && index.kind != Kind::step) || extent_of(index) != shape[d]) return std::nullopt;
+      if (std::count(places.begin(), places.end(), place_of(index)) > 0) return std::nullopt;
+      places.push_back(place_of(index));
+    }
+    return places;
+  }
+
+  std::string load(const Expression::Node &n) {
+    const std::string &operand = node_.inputs.at(static_cast<size_t>(n.number));
+    const Shape &from = to_.value(operand).shape;
+    if (from.empty()) return operand;
+    const auto places = places_in(n);
+    if (!places) return gathered(operand, from, n);
+    std::vector<int64_t> order(from.size());
+    for (size_t d = 0; d < order.size(); ++d) order[d] = static_cast<int64_t>(d);
+    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+      return (*places)[static_cast<size_t>(a)] < (*places)[static_cast<size_t>(b)];
+    });
+    Shape shape(rank_, 1);
+    for (size_t d = 0; d < from.size(); ++d)
+      if ((*places)[d] < rank_) shape[(*places)[d]] = from[d];
+    const bool stays = std::is_sorted(order.begin(), order.end());
+    if (stays && shape == from) return operand;
+    return made("Reshape", {stays ? operand : made("Transpose", {operand}, {{"perm", order}}), integers(shape)});
+  }
+
+  // One element of the operand for each place, wherever that is. What lies outside is the nearest one inside.
+  std::string gathered(const std::string &operand, const Shape &from, const Expression::Node &n) {
+    std::vector<std::string> columns;
+    Shape whole(rank_, 1);
+    for (const Expression &index : n.arguments)
+      formula::for_each_node(index, [&](const Expression::Node &i) {
+        if (i.kind == Kind::axis || i.kind == Kind::step) whole[place_of(i)] = extent_of(i);
+      });
+    const std::string last = integers({static_cast<int64_t>(rank_)}), all = integers(whole);
+    for (size_t d = 0; d < from.size(); ++d) {
+      std::string at = value(n.arguments[d]);
+      const formula::Interval bounds = bounds_.of(n.arguments[d]);
+      if (bounds.least < 0) at = made("Max", {at, to_.constant(stem(), Tensor::of<int64_t>({}, {0}))});
+      if (bounds.greatest >= from[d])
+        at = made("Min", {at, to_.constant(stem(), Tensor::of<int64_t>({}, {from[d] - 1}))});
+      columns.push_back(made("Unsqueeze", {made("Expand", {at, all}), last}));
+    }
+    const std::string indices =
+        columns.size() == 1 ? columns[0] : made("Concat", columns, {{"axis", static_cast<int64_t>(rank_)}});
+    return made("GatherND", {operand, indices});
+  }
+
+  // ---- Functions.
+
+  std::string call(const Expression::Node &n) {
+    std::vector<std::string> from;
+    for (const Expression &a : n.arguments) from.push_back(value(a));
+    const Type type = n.arguments[0].type();
+    for (const LogicalRow &row : logical_rows)
+      if (row.function == n.function) return made(type == Type::boolean ? row.of_booleans : row.of_bits, from);
+    switch (n.function) {
+      case Function::remainder:
+        return made("Mod", from, {{"fmod", int64_t{1}}});
+      case Function::modulo:
+        if (!is_real(type)) return made("Mod", from);
+        return made("Sub", {from[0], made("Mul", {made("Floor", {made("Div", from)}), from[1]})});
+      case Function::quotient:
+        return made("Div", {made("Sub", {from[0], made("Mod", from)}), from[1]});
+      case Function::truncate:
+        return is_real(type) ? made("Mul", {made("Sign", from), made("Floor", {made("Abs", from)})}) : from[0];
+      case Function::floor:
+      case Function::ceiling:
+      case Function::round:
+        if (!is_real(type)) return from[0];
+        break;
+      default:
+        break;
+    }
+    const char *op = operator_of(n.function);
+    if (!op) unsupported(describe(node_), ": ONNX has no operator for ", formula::name(n.function));
+    return made(op, from);
+  }
+
+  // ---- Reductions.
+
+  std::string reduced(const Expression::Node &n) {
+    const size_t before = open_;
+    std::vector<int64_t> axes;
+    Shape whole(rank_, 1);
+    for (const formula::Step &s : n.steps) {
+      if (s.extent < 0) unsupported(describe(node_), ": a reduction over an open size");
+      const size_t here = shape_.size() + open_, before_here = places_.emplace(s.id, here).first->second;
+      if (here != before_here) values_.clear();  // those of the same steps in another reduction lie elsewhere
+      places_[s.id] = here;
+      axes.push_back(static_cast<int64_t>(shape_.size() + open_++));
+      whole[static_cast<size_t>(axes.back())] = s.extent;
+    }
+    std::string result = n.function == Function::sum ? product_of_loads(n) : "";
+    if (result.empty()) {
+      // Also over steps that the body does not depend on.
+      const std::string body = made("Expand", {value(n.arguments[0]), integers(whole)});
+      result = formula::finds_a_place(n.function)
+                   ? place(n, body, axes)
+                   : made(operator_of(n.function), {body, integers(axes)}, {{"keepdims", int64_t{1}}});
+    }
+    open_ = before;
+    return result;
+  }
+
+  // The number of a step, counted with the last one fastest: the dimensions of all steps, which lie together and are
+  // the last that are open, are one.
+  std::string place(const Expression::Node &n, std::string body, const std::vector<int64_t> &axes) {
+    if (axes.size() > 1) {
+      Shape merged(rank_, 1);
+      std::fill_n(merged.begin(), axes[0], 0);  // as it is
+      for (const formula::Step &s : n.steps) merged[static_cast<size_t>(axes[0])] *= s.extent;
+      body = made("Reshape", {body, integers(merged)});
+    }
+    const bool last = n.function == Function::last_greatest || n.function == Function::last_least;
+    return made(operator_of(n.function), {body},
+                {{"axis", axes.at(0)}, {"keepdims", int64_t{1}}, {"select_last_index", int64_t{last}}});
+  }
+
+  // A sum of products of whole operands is an Einsum, which needs no tensor of all products. Empty where it is none.
+  std::string product_of_loads(const Expression::Node &n) {
+    std::vector<std::string> operands;
+    std::string equation;
+    std::vector<bool> seen(rank_);
+    const std::function<bool(const Expression &)> collect = [&](const Expression &e) {
+      if (e->kind == Kind::call && e->function == Function::multiply)
+        return collect(e->arguments[0]) && collect(e->arguments[1]);
+      const auto places = e->kind == Kind::load && is_real(e.type()) ? places_in(*e.get()) : std::nullopt;
+      if (!places || std::count(places->begin(), places->end(), rank_) > 0) return false;
+      if (!operands.empty()) equation += ",";
+      for (size_t p : *places) {
+        equation += letter(p);
+        seen[p] = true;
+      }
+      operands.push_back(node_.inputs.at(static_cast<size_t>(e->number)));
+      return true;
+    };
+    if (!collect(n.arguments[0]) || operands.size() < 2) return "";
+    for (const formula::Step &s : n.steps)
+      if (!seen[places_.at(s.id)]) return "";
+    equation += "->";
+    Shape shape(rank_, 1);
+    for (size_t p = 0; p < rank_; ++p) {
+      const auto is_own = [&](const formula::Step &s) { return places_.at(s.id) == p; };
+      if (!seen[p] || std::any_of(n.steps.begin(), n.steps.end(), is_own)) continue;
+      if (p >= shape_.size()) return "";  // a step around this reduction
+      equation += letter(p);
+      shape[p] = shape_[p];
+    }
+    return made("Reshape", {made("Einsum", operands, {{"equation", equation}}), integers(shape)});
+  }
+  static char letter(size_t place) { return static_cast<char>('a' + place); }
+
+  NetExport &to_;
+  const Graph::Node &node_;
+  const Expression element_;
+  const Shape shape_;
+  const size_t rank_;
+  formula::IndexBounds bounds_;
+  size_t open_ = 0;                         // steps
+  std::unordered_map<int, size_t> places_;  // of steps, by id
+  std::unordered_map<const Expression::Node *, std::string> values_;
+};
+
+}  // namespace
+
+void export_formula(NetExport &to, const Graph::Node &node) { FormulaExport(to, node).run(); }
+
+}  // namespace saltern
