@@ -120,6 +120,16 @@ TEST(Joins, OfJoinsAlongOtherDimensionsAreRight) {
   expect_right_when_compiled(b.finish({b.pointwise(batch, 5), b.pointwise(below, 3)}));
 }
 
+// Equal kernels are one, unless they write with other strides.
+TEST(Joins, OfOtherWidthsHaveKernelsOfTheirOwn) {
+  JoinGraph b({1, 8, 4, 4});
+  const auto part = [&](int64_t channels) { return b.apply("relu", {b.pointwise("x", channels)}); };
+  const std::string narrow = b.join({part(16), part(16)}), wide = b.join({part(16), part(24)});
+  const Graph g = b.finish({b.pointwise(narrow, 5), b.pointwise(wide, 5)});
+  EXPECT_EQ(copies(g), 0);
+  expect_right_when_compiled(g);
+}
+
 TEST(Slices, OfChannelsAreReadInPlace) {
   JoinGraph b({2, 40, 5, 6});
   const std::string x = b.apply("relu", {b.pointwise("x", 40)});
