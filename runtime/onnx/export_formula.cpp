@@ -130,8 +130,7 @@ class FormulaExport {
     const Expression::Node &n = *e.get();
     switch (n.kind) {
       case Kind::constant:
-        return to_.constant(stem(), is_real(n.type) ? Tensor::full({}, n.real, n.type)
-                                                    : Tensor::full({}, static_cast<double>(n.integer), n.type));
+        return constant(n);
       case Kind::axis:
       case Kind::step:
         return numbers(place_of(n), extent_of(n));
@@ -146,10 +145,18 @@ class FormulaExport {
       case Kind::reduce:
         return reduced(n);
       case Kind::symbol:
+        unsupported(describe(node_), ": the size '", n.name, "' is open");
       case Kind::bits:
-        break;
+        unsupported(describe(node_), ": ONNX has no operator for the bits of a value");
     }
-    unsupported(describe(node_), ": ONNX has no operator for the bits of a value, and none for an open size");
+    return {};
+  }
+
+  // Integers by their 64 bits: not all of them are numbers that a double holds.
+  std::string constant(const Expression::Node &n) {
+    if (is_real(n.type)) return to_.constant(stem(), Tensor::full({}, n.real, n.type));
+    const std::string wide = to_.constant(stem(), Tensor::of<int64_t>({}, {n.integer}));
+    return n.type == Type::i64 ? wide : made("Cast", {wide}, {{"to", int64_t{onnx_type(n.type)}}});
   }
 
   // ---- Indices.
@@ -241,7 +248,7 @@ class FormulaExport {
         return made("Mod", from, {{"fmod", int64_t{1}}});
       case Function::modulo:
         if (!is_real(type)) return made("Mod", from);
-        return made("Sub", {from[0], made("Mul", {made("Floor", {made("Div", from)}), from[1]})});
+        return floor_modulo(type, from);
       case Function::quotient:
         return made("Div", {made("Sub", {from[0], made("Mod", from)}), from[1]});
       case Function::truncate:
@@ -259,6 +266,15 @@ class FormulaExport {
     return made(op, from);
   }
 
+  // The remainder, which has the dividend's sign, or that and the divisor. A quotient would be rounded, or overflow.
+  std::string floor_modulo(Type type, const std::vector<std::string> &from) {
+    const std::string zero = to_.constant(stem(), Tensor::full({}, 0, type));
+    const std::string rest = made("Mod", from, {{"fmod", int64_t{1}}});
+    const std::string differs = made("Xor", {made("Less", {rest, zero}), made("Less", {from[1], zero})});
+    const std::string moves = made("And", {differs, made("Not", {made("Equal", {rest, zero})})});
+    return made("Where", {moves, made("Add", {rest, from[1]}), rest});
+  }
+
   // ---- Reductions.
 
   std::string reduced(const Expression::Node &n) {
@@ -267,11 +283,12 @@ class FormulaExport {
     Shape whole(rank_, 1);
     for (const formula::Step &s : n.steps) {
       if (s.extent < 0) unsupported(describe(node_), ": a reduction over an open size");
-      const size_t here = shape_.size() + open_, before_here = places_.emplace(s.id, here).first->second;
-      if (here != before_here) values_.clear();  // those of the same steps in another reduction lie elsewhere
-      places_[s.id] = here;
-      axes.push_back(static_cast<int64_t>(shape_.size() + open_++));
-      whole[static_cast<size_t>(axes.back())] = s.extent;
+      const size_t here = shape_.size() + open_++;
+      const auto [known, is_new] = places_.emplace(s.id, here);
+      if (!is_new && known->second != here) values_.clear();  // of the same steps in another reduction, elsewhere
+      known->second = here;
+      axes.push_back(static_cast<int64_t>(here));
+      whole[here] = s.extent;
     }
     std::string result = n.function == Function::sum ? product_of_loads(n) : "";
     if (result.empty()) {

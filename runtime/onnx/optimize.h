@@ -38,8 +38,7 @@ struct ModelPass {
 // All but the first, in their order.
 const std::vector<ModelPass> &model_passes();
 
-// All of them, until nothing changes. The graph is valid after each (validate_imported); if it is not, an Error names
-// the pass.
+// All of them, until nothing changes. Throws an Error that names the pass where one leaves a wrong graph.
 Model optimized(const Model &model);
 
 }  // namespace saltern

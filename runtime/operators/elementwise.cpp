@@ -202,17 +202,24 @@ Expression constant_of(const Operand &o) {
 void clip(Lowering &n) {
   const Operand &x = n.input(0);
   std::vector<Operand> all = {x};
-  std::vector<size_t> places(3, 0);  // of bounds that are not known, among all
-  for (size_t i : {1, 2}) {
-    if (!n.has(i) || n.input(i).value.defined()) continue;
-    places[i] = all.size();
-    all.push_back(n.reshaped(n.input(i), {}));
-  }
+  struct Bound {
+    Operand operand;
+    size_t place = 0;  // among all, where it is not known
+    Expression of(const Reads &r) const { return place > 0 ? r[place].here() : constant_of(operand); }
+  } low, high;
+  const auto read = [&](size_t input, Bound &b) {
+    if (!n.has(input)) return;
+    b.operand = n.reshaped(n.input(input), {});
+    if (b.operand.value.defined()) return;
+    b.place = all.size();
+    all.push_back(b.operand);
+  };
+  read(1, low);
+  read(2, high);
   n.give(0, n.formula(x.type, x.shape, all, [&](const Reads &r, const Axes &) {
-    const auto bound = [&](size_t i) { return places[i] ? r[places[i]].here() : constant_of(n.input(i)); };
     Expression e = r[0].here();
-    if (n.has(1)) e = max(e, bound(1));
-    if (n.has(2)) e = min(e, bound(2));
+    if (low.operand.present()) e = max(e, low.of(r));
+    if (high.operand.present()) e = min(e, high.of(r));
     if (n.attributes().has("min")) e = max(e, n.attributes().real("min"));
     if (n.attributes().has("max")) e = min(e, n.attributes().real("max"));
     return e;

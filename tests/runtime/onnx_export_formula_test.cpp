@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <set>
 
 #include "dsl/derivative.h"
+#include "runtime/graph/executor.h"
 #include "runtime/onnx/export.h"
 #include "runtime/onnx/run_model.h"
 #include "tests/algorithm_cases.h"
@@ -76,6 +78,27 @@ TEST(Export, ASumOfProductsIsAnEinsum) {
   const Model m = onnx_of(net);
   const auto is_einsum = [](const Graph::Node &n) { return n.operation == "Einsum"; };
   EXPECT_EQ(std::count_if(m.graph.nodes.begin(), m.graph.nodes.end(), is_einsum), 1);
+}
+
+// A double holds neither the largest integer nor the quotient of 1e30 and 3.
+TEST(Export, LargeNumbersStayWhatTheyAre) {
+  const auto expect_same = [](Type type, const Tensor &x, const std::function<Expression(const Expression &)> &f) {
+    Graph net;
+    net.add_input("x", x.shape(), type);
+    const Expression e = f(formula::load(0, type, {formula::axis(0)}));
+    net.outputs = {net.add_node("formula", {"x"}, "y", x.shape(), {{"element", e}}, e.type())};
+    const Tensor want = run(net, {{"x", x}}).at("y"), got = run_model(onnx_of(net), {{"x", x}}).at("y").tensor();
+    if (is_real(type)) {
+      EXPECT_EQ(want.reals(), got.reals());
+    } else {
+      EXPECT_EQ(want.integers(), got.integers());
+    }
+  };
+  const int64_t most = std::numeric_limits<int64_t>::max();
+  expect_same(Type::i64, Tensor::of<int64_t>({3}, {most, most - 1, -most}),
+              [&](const Expression &x) { return min(x, formula::constant_integer(Type::i64, most - 1)); });
+  expect_same(Type::f64, Tensor::of<double>({4}, {1e30, -1e30, 7.5, -7.5}),
+              [](const Expression &x) { return call(formula::Function::modulo, x, formula::constant(Type::f64, 3)); });
 }
 
 TEST(Export, WhatOnnxHasNotIsNamed) {

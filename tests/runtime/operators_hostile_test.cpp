@@ -28,6 +28,8 @@ TEST_P(HostileNumbers, AreRefused) { EXPECT_THROW(GetParam().lowered(), Error) <
 
 const OperatorCall calls[] = {
     {"CenterCropPad", {zeros({4}), list({least})}},
+    {"Clip", {zeros({4}), zeros({2})}},
+    {"Clip", {zeros({4}), zeros({}), zeros({0})}},
     {"CenterCropPad", {zeros({4}), list({most})}},
     {"Conv", {zeros({1, 1, 4}), zeros({1, 1, 2})}, {{"pads", Shape{huge, huge}}}},
     {"ConstantOfShape", {list({huge, huge})}},

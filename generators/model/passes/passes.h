@@ -62,7 +62,7 @@ namespace saltern::generators {
 // Such a formula is slow to interpret, since it says nothing of how often a row is reduced: it is the last pass.
 [[nodiscard]] Graph with_fused_statistics(Graph graph);
 
-// All of them, in order; the graph is valid after each.
+// All of them, in order. Throws an Error that names the pass where one leaves a wrong graph.
 [[nodiscard]] Graph prepared_for_inference(const Graph &graph);
 
 }  // namespace saltern::generators
