@@ -5,8 +5,8 @@
 #include "autoscheduler/call_text.h"
 #include "autoscheduler/runner.h"
 #include "generators/workload.h"
-#include "runtime/peak.h"
-#include "runtime/thread_pool.h"
+#include "runtime/kernels/peak.h"
+#include "runtime/kernels/thread_pool.h"
 
 namespace saltern::autoscheduler {
 

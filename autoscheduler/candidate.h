@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "generators/call.h"
-#include "runtime/instruction_set.h"
+#include "runtime/kernels/instruction_set.h"
 
 namespace saltern::autoscheduler {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "autoscheduler/database.h"
-#include "runtime/instruction_set.h"
+#include "runtime/kernels/instruction_set.h"
 
 namespace saltern::autoscheduler {
 

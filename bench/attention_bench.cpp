@@ -5,9 +5,9 @@
 #include "bench/timed.h"
 #include "generators/model/compile.h"
 #include "generators/model/toolchain.h"
-#include "runtime/compiled_model.h"
 #include "runtime/graph/flops.h"
-#include "runtime/peak.h"
+#include "runtime/kernels/compiled_model.h"
+#include "runtime/kernels/peak.h"
 
 namespace {
 

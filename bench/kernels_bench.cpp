@@ -10,8 +10,8 @@
 #include "bench/timed.h"
 #include "generators/declared_timings.h"
 #include "generators/workload.h"
-#include "runtime/peak.h"
-#include "runtime/thread_pool.h"
+#include "runtime/kernels/peak.h"
+#include "runtime/kernels/thread_pool.h"
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include <sstream>
 
 #include "bench/training_step.h"
-#include "runtime/thread_pool.h"
+#include "runtime/kernels/thread_pool.h"
 
 namespace {
 

@@ -13,7 +13,7 @@
 #include "bench/timed.h"
 #include "generators/model/compile.h"
 #include "generators/model/toolchain.h"
-#include "runtime/compiled_model.h"
+#include "runtime/kernels/compiled_model.h"
 
 namespace {
 

@@ -5,8 +5,8 @@
 #include <benchmark/benchmark.h>
 
 #include "bench/training_step.h"
-#include "runtime/peak.h"
-#include "runtime/thread_pool.h"
+#include "runtime/kernels/peak.h"
+#include "runtime/kernels/thread_pool.h"
 
 namespace {
 

@@ -3,11 +3,11 @@
 // same step that bench/peers.py times in PyTorch.
 
 #include "apps/fashion_mnist/net.h"
-#include "runtime/backward.h"
+#include "runtime/autograd/backward.h"
 #include "runtime/graph/flops.h"
 #include "runtime/graph/trace.h"
 #include "runtime/layers/losses.h"
-#include "runtime/optimizer.h"
+#include "runtime/optim/optimizer.h"
 
 namespace saltern {
 

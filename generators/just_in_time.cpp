@@ -4,7 +4,7 @@
 
 #include "generators/kernel.h"
 #include "runtime/error.h"
-#include "runtime/thread_pool.h"
+#include "runtime/kernels/thread_pool.h"
 #include "schedules/machine.h"
 
 namespace saltern::generators {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "generators/call.h"
-#include "runtime/instruction_set.h"
+#include "runtime/kernels/instruction_set.h"
 #include "schedules/knobs.h"
 
 namespace saltern::generators {

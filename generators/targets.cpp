@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "runtime/instruction_set.h"
+#include "runtime/kernels/instruction_set.h"
 #include "schedules/machine.h"
 
 namespace saltern::generators {

@@ -8,7 +8,7 @@
 #include <random>
 
 #include "runtime/error.h"
-#include "runtime/kernels.h"
+#include "runtime/kernels/kernels.h"
 
 namespace saltern::generators {
 

@@ -8,8 +8,8 @@
 #include "generators/model/compile.h"
 #include "generators/model/lower.h"
 #include "generators/model/passes/passes.h"
-#include "runtime/compiled_model.h"
 #include "runtime/graph/executor.h"
+#include "runtime/kernels/compiled_model.h"
 #include "tests/compiled_program.h"
 
 namespace saltern {

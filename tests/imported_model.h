@@ -5,10 +5,10 @@
 
 #include <cmath>
 
-#include "runtime/element.h"
 #include "runtime/graph/text.h"
 #include "runtime/onnx/optimize.h"
 #include "runtime/onnx/run_model.h"
+#include "runtime/tensor/element.h"
 
 namespace saltern {
 

@@ -10,22 +10,30 @@
 
 namespace saltern {
 
-inline Halide::Buffer<> random_buffer(const Halide::Type &type, const std::vector<int> &extents, double low, double high,
-                                      unsigned seed) {
+inline Halide::Buffer<> random_buffer(const Halide::Type &type, const std::vector<int> &extents, double low,
+                                      double high, unsigned seed) {
   Halide::Buffer<> b(type, extents);
   std::mt19937 rng(seed);
   std::uniform_real_distribution<double> uniform(low, high);
   const auto fill = [&](auto example) {
     using T = decltype(example);
-    b.as<T>().for_each_value([&](T &v) { v = static_cast<T>(type.is_float() ? uniform(rng) : std::floor(uniform(rng))); });
+    b.as<T>().for_each_value(
+        [&](T &v) { v = static_cast<T>(type.is_float() ? uniform(rng) : std::floor(uniform(rng))); });
   };
-  if (type == Halide::Float(32)) fill(float());
-  else if (type == Halide::Float(64)) fill(double());
-  else if (type == Halide::Int(32)) fill(int32_t());
-  else if (type == Halide::Int(64)) fill(int64_t());
-  else if (type == Halide::UInt(8)) fill(uint8_t());
-  else if (type == Halide::UInt(32)) fill(uint32_t());
-  else ADD_FAILURE() << "no random values of this type";
+  if (type == Halide::Float(32))
+    fill(float());
+  else if (type == Halide::Float(64))
+    fill(double());
+  else if (type == Halide::Int(32))
+    fill(int32_t());
+  else if (type == Halide::Int(64))
+    fill(int64_t());
+  else if (type == Halide::UInt(8))
+    fill(uint8_t());
+  else if (type == Halide::UInt(32))
+    fill(uint32_t());
+  else
+    ADD_FAILURE() << "no random values of this type";
   return b;
 }
 

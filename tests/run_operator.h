@@ -1,8 +1,8 @@
 #pragma once
 // One operator of ONNX on given inputs, by its lowering or on the host.
 
-#include "runtime/element.h"
-#include "runtime/operators/operators.h"
+#include "runtime/onnx/operators/operators.h"
+#include "runtime/tensor/element.h"
 
 namespace saltern {
 

@@ -10,13 +10,13 @@
 
 #include "apps/fashion_mnist/net.h"
 #include "apps/fashion_mnist/train.h"
-#include "runtime/contact_sheet.h"
 #include "runtime/data/png.h"
-#include "runtime/file.h"
+#include "runtime/files/file.h"
 #include "runtime/graph/model_file.h"
 #include "runtime/graph/trace.h"
-#include "runtime/plot.h"
-#include "runtime/thread_pool.h"
+#include "runtime/kernels/thread_pool.h"
+#include "runtime/report/contact_sheet.h"
+#include "runtime/report/plot.h"
 
 namespace {
 

@@ -8,12 +8,12 @@
 #include <iostream>
 #include <map>
 
-#include "runtime/backward.h"
-#include "runtime/checkpoint.h"
+#include "runtime/autograd/backward.h"
 #include "runtime/data/batches.h"
 #include "runtime/layers/losses.h"
-#include "runtime/optimizer.h"
-#include "runtime/progress.h"
+#include "runtime/optim/optimizer.h"
+#include "runtime/report/progress.h"
+#include "runtime/tensor/checkpoint.h"
 
 namespace saltern {
 

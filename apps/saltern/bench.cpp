@@ -10,8 +10,8 @@
 #include "apps/saltern/operations.h"
 #include "autoscheduler/database.h"
 #include "generators/workload.h"
-#include "runtime/peak.h"
-#include "runtime/thread_pool.h"
+#include "runtime/kernels/peak.h"
+#include "runtime/kernels/thread_pool.h"
 
 namespace saltern {
 

@@ -14,11 +14,11 @@
 #include "apps/saltern/loaded_model.h"
 #include "apps/saltern/random_inputs.h"
 #include "generators/model/model_plan.h"
-#include "runtime/file.h"
+#include "runtime/files/file.h"
 #include "runtime/graph/executor.h"
 #include "runtime/graph/flops.h"
-#include "runtime/peak.h"
-#include "runtime/thread_pool.h"
+#include "runtime/kernels/peak.h"
+#include "runtime/kernels/thread_pool.h"
 
 namespace saltern {
 

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "apps/saltern/command.h"
-#include "runtime/file.h"
+#include "runtime/files/file.h"
 
 namespace saltern {
 

@@ -7,7 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 
-#include "runtime/operators/lowering.h"
+#include "runtime/onnx/operators/lowering.h"
 
 namespace saltern {
 

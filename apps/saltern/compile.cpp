@@ -11,7 +11,7 @@
 
 #include "apps/saltern/command.h"
 #include "apps/saltern/loaded_model.h"
-#include "runtime/progress.h"
+#include "runtime/report/progress.h"
 
 namespace saltern {
 

@@ -4,8 +4,8 @@
 
 #include "generators/model/compile.h"
 #include "generators/model/temporary_folder.h"
-#include "runtime/compiled_model.h"
-#include "runtime/progress.h"
+#include "runtime/kernels/compiled_model.h"
+#include "runtime/report/progress.h"
 
 namespace saltern {
 

@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include "apps/saltern/loaded_model.h"
-#include "runtime/element.h"
 #include "runtime/onnx/tensor_proto.h"
+#include "runtime/tensor/element.h"
 
 namespace saltern {
 

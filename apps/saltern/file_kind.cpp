@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "runtime/file.h"
+#include "runtime/files/file.h"
 
 namespace saltern {
 

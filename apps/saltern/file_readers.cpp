@@ -5,10 +5,7 @@
 #include "apps/saltern/loaded_model.h"
 #include "apps/saltern/value_facts.h"
 #include "generators/model/model_plan.h"
-#include "runtime/checkpoint.h"
 #include "runtime/data/idx.h"
-#include "runtime/data/npy.h"
-#include "runtime/data/npz.h"
 #include "runtime/data/png.h"
 #include "runtime/graph/flops.h"
 #include "runtime/graph/model_file.h"
@@ -16,6 +13,9 @@
 #include "runtime/onnx/infer_shapes.h"
 #include "runtime/onnx/lower_model.h"
 #include "runtime/onnx/run_model.h"
+#include "runtime/tensor/checkpoint.h"
+#include "runtime/tensor/npy.h"
+#include "runtime/tensor/npz.h"
 
 namespace saltern {
 

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "apps/saltern/command.h"
-#include "runtime/instruction_set.h"
-#include "runtime/thread_pool.h"
+#include "runtime/kernels/instruction_set.h"
+#include "runtime/kernels/thread_pool.h"
 
 namespace saltern {
 

@@ -6,8 +6,8 @@
 #include <exception>
 
 #include "apps/saltern/command.h"
-#include "runtime/load_plugin.h"
-#include "runtime/thread_pool.h"
+#include "runtime/kernels/thread_pool.h"
+#include "runtime/onnx/load_plugin.h"
 #include "runtime/version.h"
 
 namespace {

@@ -5,10 +5,10 @@
 
 #include "apps/saltern/command.h"
 #include "apps/saltern/value_facts.h"
-#include "runtime/data/npy.h"
-#include "runtime/data/npz.h"
 #include "runtime/onnx/run_model.h"
 #include "runtime/onnx/tensor_proto.h"
+#include "runtime/tensor/npy.h"
+#include "runtime/tensor/npz.h"
 
 namespace saltern {
 

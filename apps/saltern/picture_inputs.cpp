@@ -9,7 +9,7 @@
 #include "apps/saltern/value_facts.h"
 #include "runtime/data/png.h"
 #include "runtime/data/prepare_picture.h"
-#include "runtime/element.h"
+#include "runtime/tensor/element.h"
 
 namespace saltern {
 

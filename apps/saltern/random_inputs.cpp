@@ -2,7 +2,7 @@
 
 #include <random>
 
-#include "runtime/element.h"
+#include "runtime/tensor/element.h"
 
 namespace saltern {
 

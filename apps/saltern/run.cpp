@@ -12,8 +12,8 @@
 #include "apps/saltern/model_data.h"
 #include "apps/saltern/picture_inputs.h"
 #include "apps/saltern/value_facts.h"
-#include "runtime/file.h"
-#include "runtime/progress.h"
+#include "runtime/files/file.h"
+#include "runtime/report/progress.h"
 
 namespace saltern {
 

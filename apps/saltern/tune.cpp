@@ -15,7 +15,7 @@
 #include "autoscheduler/call_text.h"
 #include "autoscheduler/candidate.h"
 #include "autoscheduler/runner.h"
-#include "runtime/progress.h"
+#include "runtime/report/progress.h"
 
 namespace saltern {
 

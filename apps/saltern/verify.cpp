@@ -12,7 +12,7 @@
 #include "apps/saltern/random_inputs.h"
 #include "runtime/graph/executor.h"
 #include "runtime/onnx/plain.h"
-#include "runtime/progress.h"
+#include "runtime/report/progress.h"
 
 namespace saltern {
 

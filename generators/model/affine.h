@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "dsl/expression.h"
-#include "runtime/tensor.h"
+#include "runtime/tensor/tensor.h"
 
 namespace saltern::generators {
 

@@ -15,8 +15,8 @@
 #include "generators/model/private_folder.h"
 #include "generators/model/temporary_folder.h"
 #include "runtime/error.h"
-#include "runtime/file.h"
-#include "runtime/hash.h"
+#include "runtime/files/file.h"
+#include "runtime/files/hash.h"
 #include "runtime/version.h"
 
 namespace saltern::generators {
@@ -77,7 +77,7 @@ void clear(const std::string &path) {
 }
 
 // One at a time replaces what is in a cache. By a file of its own: the folder itself may be one that somebody holds
-// (runtime/left_overs.h).
+// (runtime/files/left_overs.h).
 class Replacing {
  public:
   explicit Replacing(const std::string &folder)

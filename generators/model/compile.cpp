@@ -15,7 +15,7 @@
 #include "generators/model/passes/passes.h"
 #include "generators/model/samples.h"
 #include "generators/model/toolchain.h"
-#include "runtime/file.h"
+#include "runtime/files/file.h"
 
 namespace saltern::generators {
 

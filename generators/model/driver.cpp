@@ -10,7 +10,7 @@
 #include "generators/model/driver_sources.h"
 #include "generators/model/driver_threads.h"
 #include "generators/model/driver_weights.h"
-#include "runtime/hash.h"
+#include "runtime/files/hash.h"
 
 namespace saltern::generators {
 

@@ -1,7 +1,7 @@
 #pragma once
 // The C text of a compiled model's threads: as many as a handle asks for, its own, ended with it.
 //
-// They wait for work spinning, for 2 ms at most, and then sleep, as those of runtime/thread_pool.cpp do: Halide's pool,
+// They wait for work spinning, for 2 ms at most, and then sleep, as those of runtime/kernels/thread_pool.cpp do: Halide's pool,
 // which sleeps at once, made loops of up to 700 microseconds no faster on two cores. Tasks are claimed by an atomic
 // counter, so who runs a task varies, never what it computes. @ stands for the model's name; struct @_model has the
 // members that the text uses.

@@ -3,7 +3,7 @@
 #include "generators/model/chains.h"
 #include "generators/model/emitters.h"
 #include "generators/model/views.h"
-#include "runtime/operators/lowering.h"
+#include "runtime/onnx/operators/lowering.h"
 
 namespace saltern::generators {
 

@@ -1,7 +1,7 @@
 #include "generators/model/emitters.h"
 #include "generators/model/formula_code.h"
 #include "generators/model/views.h"
-#include "runtime/operators/axis.h"
+#include "runtime/onnx/operators/axis.h"
 #include "schedules/patterns/elementwise.h"
 
 namespace saltern::generators {

@@ -3,8 +3,8 @@
 #include "generators/model/emitters.h"
 #include "generators/model/epilogue.h"
 #include "generators/model/geometry.h"
-#include "runtime/operators/axis.h"
-#include "runtime/operators/lowering.h"
+#include "runtime/onnx/operators/axis.h"
+#include "runtime/onnx/operators/lowering.h"
 
 namespace saltern::generators {
 

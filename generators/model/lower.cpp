@@ -14,8 +14,8 @@
 #include "generators/model/lives.h"
 #include "generators/model/stages.h"
 #include "generators/model/views.h"
+#include "runtime/files/hash.h"
 #include "runtime/graph/flops.h"
-#include "runtime/hash.h"
 #include "schedules/balance.h"
 
 namespace saltern::generators {

@@ -3,8 +3,8 @@
 
 #include "generators/model/cache.h"
 #include "generators/model/compile.h"
+#include "runtime/files/hash.h"
 #include "runtime/graph/text.h"
-#include "runtime/hash.h"
 
 namespace saltern::generators {
 

@@ -7,7 +7,7 @@
 
 #include "algorithms/binary.h"
 #include "algorithms/unary.h"
-#include "runtime/operators/lowering.h"
+#include "runtime/onnx/operators/lowering.h"
 
 namespace saltern::generators {
 

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "dsl/float_bits.h"
-#include "runtime/small_floats.h"
+#include "runtime/tensor/small_floats.h"
 
 namespace saltern::generators {
 

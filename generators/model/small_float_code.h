@@ -1,5 +1,5 @@
 #pragma once
-// Floats of 8 and 4 bits from and to f32, as Halide code: runtime/small_floats.h says what they are.
+// Floats of 8 and 4 bits from and to f32, as Halide code: runtime/tensor/small_floats.h says what they are.
 
 #include <Halide.h>
 

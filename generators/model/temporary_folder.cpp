@@ -10,7 +10,7 @@
 #include <filesystem>
 
 #include "runtime/error.h"
-#include "runtime/left_overs.h"
+#include "runtime/files/left_overs.h"
 
 namespace saltern::generators {
 

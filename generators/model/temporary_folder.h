@@ -1,6 +1,6 @@
 #pragma once
 // A new folder, for this user alone, that is removed with all that is in it; the next one of the same kind removes those
-// that killed processes left (runtime/left_overs.h).
+// that killed processes left (runtime/files/left_overs.h).
 
 #include <string>
 

@@ -2,7 +2,7 @@
 
 #include "generators/model/affine.h"
 #include "generators/model/emitters.h"
-#include "runtime/operators/axis.h"
+#include "runtime/onnx/operators/axis.h"
 
 namespace saltern::generators {
 

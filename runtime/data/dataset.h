@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/tensor.h"
+#include "runtime/tensor/tensor.h"
 
 namespace saltern {
 

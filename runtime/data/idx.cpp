@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "runtime/data/byte_order.h"
-#include "runtime/file.h"
+#include "runtime/files/byte_order.h"
+#include "runtime/files/file.h"
 
 namespace saltern {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "runtime/tensor.h"
+#include "runtime/tensor/tensor.h"
 
 namespace saltern {
 

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "runtime/file.h"
+#include "runtime/files/file.h"
 
 // libpng reports errors by longjmp, which skips destructors. So each function here that calls setjmp has only plain
 // values as locals; what needs destruction lives in the caller's frame, which longjmp never leaves.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/operators/operators.h"
+#include "runtime/onnx/operators/operators.h"
 
 namespace saltern {
 

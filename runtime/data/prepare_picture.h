@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "runtime/tensor.h"
+#include "runtime/tensor/tensor.h"
 
 namespace saltern {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/random.h"
+#include "runtime/tensor/random.h"
 
 namespace saltern {
 

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "runtime/formula/lane_loops.h"
-#include "runtime/small_floats.h"
+#include "runtime/tensor/small_floats.h"
 
 namespace saltern {
 

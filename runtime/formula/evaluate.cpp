@@ -8,7 +8,7 @@
 
 #include "runtime/formula/lanes.h"
 #include "runtime/formula/program.h"
-#include "runtime/thread_pool.h"
+#include "runtime/kernels/thread_pool.h"
 
 namespace saltern {
 

@@ -6,7 +6,7 @@
 // as the formulas are: it runs what has no kernel, folds constants, and checks kernels.
 
 #include "dsl/expression.h"
-#include "runtime/tensor.h"
+#include "runtime/tensor/tensor.h"
 
 namespace saltern {
 

@@ -1,7 +1,7 @@
 #include "runtime/formula/evaluate_values.h"
 
-#include "runtime/element.h"
 #include "runtime/formula/evaluate.h"
+#include "runtime/tensor/element.h"
 
 namespace saltern {
 

@@ -2,7 +2,7 @@
 // Evaluates Values (dsl/value.h) without a compiler: what all kernels are compared with.
 
 #include "dsl/exact_formulas.h"
-#include "runtime/tensor.h"
+#include "runtime/tensor/tensor.h"
 
 namespace saltern {
 

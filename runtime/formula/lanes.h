@@ -6,7 +6,7 @@
 
 #include "dsl/expression.h"
 #include "runtime/formula/program.h"
-#include "runtime/tensor.h"
+#include "runtime/tensor/tensor.h"
 
 namespace saltern {
 

@@ -11,7 +11,7 @@
 
 #include "dsl/expression.h"
 #include "runtime/formula/walk.h"
-#include "runtime/tensor.h"
+#include "runtime/tensor/tensor.h"
 
 namespace saltern {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "dsl/expression.h"
-#include "runtime/tensor.h"
+#include "runtime/tensor/tensor.h"
 
 namespace saltern {
 

@@ -1,8 +1,8 @@
 #include "runtime/graph/executor.h"
 
 #include "runtime/formula/evaluate.h"
+#include "runtime/onnx/operators/lowering.h"
 #include "runtime/operations.h"
-#include "runtime/operators/lowering.h"
 
 namespace saltern {
 

@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/attributes.h"
+#include "runtime/autograd/attributes.h"
 #include "runtime/graph/named_map.h"
-#include "runtime/tensor.h"
+#include "runtime/tensor/tensor.h"
 
 namespace saltern {
 

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "runtime/checkpoint.h"
 #include "runtime/graph/graph.h"
+#include "runtime/tensor/checkpoint.h"
 
 namespace saltern {
 

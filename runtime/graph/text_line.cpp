@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "runtime/element.h"
+#include "runtime/tensor/element.h"
 
 namespace saltern {
 

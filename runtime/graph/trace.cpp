@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "runtime/formula_operation.h"
+#include "runtime/autograd/formula_operation.h"
 
 namespace saltern {
 

@@ -6,9 +6,9 @@
 // A trace holds what one run did: shapes are fixed, branches are taken, loops are unrolled. Constants are named as the
 // net's state names them.
 
+#include "runtime/autograd/variable.h"
 #include "runtime/graph/graph.h"
 #include "runtime/layers/module.h"
-#include "runtime/variable.h"
 
 namespace saltern {
 

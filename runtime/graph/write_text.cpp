@@ -1,8 +1,8 @@
 #include <cstdio>
 
-#include "runtime/element.h"
 #include "runtime/graph/text.h"
 #include "runtime/graph/text_line.h"
+#include "runtime/tensor/element.h"
 
 namespace saltern {
 

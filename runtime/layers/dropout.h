@@ -8,7 +8,7 @@
 
 #include "runtime/layers/module.h"
 #include "runtime/layers/unary.h"
-#include "runtime/random.h"
+#include "runtime/tensor/random.h"
 
 namespace saltern {
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/kernels.h"
+#include "runtime/autograd/variable.h"
+#include "runtime/kernels/kernels.h"
 #include "runtime/layers/movement.h"
-#include "runtime/variable.h"
 
 namespace saltern {
 

@@ -5,7 +5,7 @@
 
 #include "runtime/layers/module.h"
 #include "runtime/layers/reduction.h"
-#include "runtime/random.h"
+#include "runtime/tensor/random.h"
 
 namespace saltern {
 

@@ -19,8 +19,8 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/memory.h"
-#include "runtime/variable.h"
+#include "runtime/autograd/variable.h"
+#include "runtime/tensor/memory.h"
 
 namespace saltern {
 

@@ -7,9 +7,9 @@
 
 #include <algorithm>
 
-#include "runtime/operators/parts.h"
-#include "runtime/strided.h"
-#include "runtime/variable.h"
+#include "runtime/autograd/variable.h"
+#include "runtime/onnx/operators/parts.h"
+#include "runtime/tensor/strided.h"
 
 namespace saltern {
 

@@ -5,7 +5,7 @@
 
 #include "runtime/layers/module.h"
 #include "runtime/layers/window.h"
-#include "runtime/strided.h"
+#include "runtime/tensor/strided.h"
 
 namespace saltern {
 

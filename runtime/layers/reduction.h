@@ -3,7 +3,7 @@
 //   sum     attributes: axes, scale. y = scale * (sum of x over the axes); these keep an extent of 1.
 //   expand  attributes: shape. x repeated, by broadcasting, until it has the shape.
 
-#include "runtime/kernels.h"
+#include "runtime/kernels/kernels.h"
 #include "runtime/layers/movement.h"
 
 namespace saltern {

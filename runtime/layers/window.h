@@ -3,9 +3,9 @@
 // right), as ONNX has them; and as the eight scalars that kernels take.
 
 #include "dsl/shapes.h"
-#include "runtime/attributes.h"
-#include "runtime/kernels.h"
-#include "runtime/tensor.h"
+#include "runtime/autograd/attributes.h"
+#include "runtime/kernels/kernels.h"
+#include "runtime/tensor/tensor.h"
 
 namespace saltern {
 

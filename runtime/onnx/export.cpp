@@ -2,9 +2,9 @@
 
 #include <filesystem>
 
-#include "runtime/file.h"
+#include "runtime/files/file.h"
+#include "runtime/onnx/operators/lowering.h"
 #include "runtime/onnx/tensor_proto.h"
-#include "runtime/operators/lowering.h"
 #include "runtime/version.h"
 
 namespace saltern {

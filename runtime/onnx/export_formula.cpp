@@ -11,8 +11,8 @@
 #include "dsl/expression_walk.h"
 #include "dsl/index_bounds.h"
 #include "runtime/onnx/net_export.h"
-#include "runtime/operators/lowering.h"
-#include "runtime/operators/onnx_types.h"
+#include "runtime/onnx/operators/lowering.h"
+#include "runtime/onnx/operators/onnx_types.h"
 
 namespace saltern {
 

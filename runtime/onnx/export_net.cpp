@@ -5,8 +5,8 @@
 
 #include "runtime/onnx/export.h"
 #include "runtime/onnx/net_export.h"
-#include "runtime/operators/axis.h"
-#include "runtime/operators/lowering.h"
+#include "runtime/onnx/operators/axis.h"
+#include "runtime/onnx/operators/lowering.h"
 
 namespace saltern {
 

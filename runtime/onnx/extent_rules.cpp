@@ -7,9 +7,9 @@
 #include <cmath>
 #include <set>
 
+#include "runtime/onnx/operators/axis.h"
+#include "runtime/onnx/operators/ml_scores.h"
 #include "runtime/onnx/symbolic.h"
-#include "runtime/operators/axis.h"
-#include "runtime/operators/ml_scores.h"
 
 namespace saltern {
 

@@ -4,13 +4,13 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl.h>
 
-#include "runtime/file.h"
+#include "runtime/files/file.h"
 #include "runtime/onnx/check_model.h"
 #include "runtime/onnx/flex_attention.h"
 #include "runtime/onnx/model.h"
+#include "runtime/onnx/operators/lowering.h"
 #include "runtime/onnx/signatures.h"
 #include "runtime/onnx/tensor_proto.h"
-#include "runtime/operators/lowering.h"
 
 namespace saltern {
 

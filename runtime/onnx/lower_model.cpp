@@ -1,12 +1,12 @@
 #include "runtime/onnx/lower_model.h"
 
 #include "runtime/formula/evaluate.h"
-#include "runtime/memory.h"
 #include "runtime/onnx/control_flow.h"
+#include "runtime/onnx/operators/arguments.h"
+#include "runtime/onnx/operators/building_blocks.h"
 #include "runtime/onnx/run_model.h"
 #include "runtime/onnx/undecided_branch.h"
-#include "runtime/operators/arguments.h"
-#include "runtime/operators/building_blocks.h"
+#include "runtime/tensor/memory.h"
 
 namespace saltern {
 

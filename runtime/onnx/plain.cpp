@@ -6,7 +6,7 @@
 #include "runtime/graph/executor.h"
 #include "runtime/onnx/export.h"
 #include "runtime/onnx/lower_model.h"
-#include "runtime/operators/lowering.h"
+#include "runtime/onnx/operators/lowering.h"
 
 namespace saltern {
 

@@ -20,7 +20,7 @@ class Quantity {
   // Extents of a model's inputs are numbered from 0 on, others down from -1.
   using Unknown = int;
   // Kernels count the extents of what callers give in 32 bits. Inside, one may stand for all elements of a tensor, of
-  // which there are no more than this (runtime/tensor.h).
+  // which there are no more than this (runtime/tensor/tensor.h).
   static constexpr int64_t largest_of_input = std::numeric_limits<int32_t>::max(),
                            largest = std::numeric_limits<int64_t>::max() / 8;
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "runtime/onnx/model.h"
-#include "runtime/operators/value.h"
+#include "runtime/onnx/operators/value.h"
 
 namespace saltern {
 

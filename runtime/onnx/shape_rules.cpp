@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "runtime/onnx/operators/axis.h"
 #include "runtime/onnx/symbolic.h"
-#include "runtime/operators/axis.h"
 
 namespace saltern {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "runtime/operators/lowering.h"
+#include "runtime/onnx/operators/lowering.h"
 
 namespace saltern {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/operators/axis.h"
+#include "runtime/onnx/operators/axis.h"
 
 namespace saltern {
 

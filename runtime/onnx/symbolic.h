@@ -2,8 +2,8 @@
 // What is known of a value before a model runs, for every size that its inputs may have: rank, type, extents as
 // quantities, and elements as far as sizes alone decide on them.
 
+#include "runtime/onnx/operators/operators.h"
 #include "runtime/onnx/quantity.h"
-#include "runtime/operators/operators.h"
 
 namespace saltern {
 

@@ -3,9 +3,9 @@
 #include <cstring>
 #include <filesystem>
 
-#include "runtime/element.h"
-#include "runtime/file.h"
-#include "runtime/operators/lowering.h"
+#include "runtime/files/file.h"
+#include "runtime/onnx/operators/lowering.h"
+#include "runtime/tensor/element.h"
 
 namespace saltern {
 

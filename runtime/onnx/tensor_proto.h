@@ -5,8 +5,8 @@
 
 #include "onnx/onnx-data.pb.h"
 #include "runtime/graph/graph.h"
-#include "runtime/operators/onnx_types.h"
-#include "runtime/operators/value.h"
+#include "runtime/onnx/operators/onnx_types.h"
+#include "runtime/onnx/operators/value.h"
 
 namespace saltern {
 

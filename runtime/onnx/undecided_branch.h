@@ -8,7 +8,7 @@
 #include <functional>
 #include <vector>
 
-#include "runtime/operators/lowering.h"
+#include "runtime/onnx/operators/lowering.h"
 
 namespace saltern {
 

@@ -10,9 +10,9 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "runtime/memory.h"
 #include "runtime/onnx/model.h"
-#include "runtime/operators/operators.h"
+#include "runtime/onnx/operators/operators.h"
+#include "runtime/tensor/memory.h"
 
 namespace saltern {
 

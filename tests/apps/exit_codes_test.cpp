@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/data/npz.h"
 #include "runtime/graph/model_file.h"
+#include "runtime/tensor/npz.h"
 #include "tests/apps/run_program.h"
 #include "tests/apps/small_models.h"
 

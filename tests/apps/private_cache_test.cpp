@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/data/npz.h"
+#include "runtime/tensor/npz.h"
 #include "tests/apps/run_program.h"
 #include "tests/apps/small_models.h"
 

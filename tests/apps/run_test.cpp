@@ -5,11 +5,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/data/npy.h"
-#include "runtime/data/npz.h"
 #include "runtime/data/png.h"
 #include "runtime/graph/model_file.h"
 #include "runtime/onnx/tensor_proto.h"
+#include "runtime/tensor/npy.h"
+#include "runtime/tensor/npz.h"
 #include "tests/apps/run_program.h"
 #include "tests/apps/small_models.h"
 

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/fashion_mnist/net.h"
-#include "runtime/data/npz.h"
 #include "runtime/graph/model_file.h"
 #include "runtime/graph/trace.h"
+#include "runtime/tensor/npz.h"
 #include "tests/apps/run_program.h"
 #include "tests/apps/small_models.h"
 

@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/data/npz.h"
 #include "runtime/graph/model_file.h"
+#include "runtime/tensor/npz.h"
 #include "tests/apps/run_program.h"
 #include "tests/apps/small_models.h"
 

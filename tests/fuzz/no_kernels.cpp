@@ -2,7 +2,7 @@
 
 #include <HalideRuntime.h>
 
-#include "runtime/instruction_set.h"
+#include "runtime/kernels/instruction_set.h"
 
 extern "C" {
 

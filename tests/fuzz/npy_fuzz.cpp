@@ -1,6 +1,6 @@
 // Bytes as an array of NumPy's.
 
-#include "runtime/data/npy.h"
+#include "runtime/tensor/npy.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   try {

@@ -1,6 +1,6 @@
 // Bytes as an archive of NumPy's arrays.
 
-#include "runtime/data/npz.h"
+#include "runtime/tensor/npz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   try {

@@ -1,9 +1,9 @@
 // Bytes as an ONNX model, and what `saltern info` does with one: import, checks, lowering.
 
 #include "runtime/graph/flops.h"
-#include "runtime/memory.h"
+#include "runtime/kernels/thread_pool.h"
 #include "runtime/onnx/lower_model.h"
-#include "runtime/thread_pool.h"
+#include "runtime/tensor/memory.h"
 
 extern "C" int LLVMFuzzerInitialize(int *, char ***) {
   saltern::set_threads(1);

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/instruction_set.h"
-#include "runtime/kernels.h"
+#include "runtime/kernels/instruction_set.h"
+#include "runtime/kernels/kernels.h"
 #include "tests/kernel_calls.h"
 
 namespace saltern {

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "runtime/instruction_set.h"
-#include "runtime/kernels.h"
+#include "runtime/kernels/instruction_set.h"
+#include "runtime/kernels/kernels.h"
 
 namespace saltern {
 namespace {

@@ -34,8 +34,12 @@ std::vector<Mapped> mapped() {
   const Mapping one = {"one operand in shared memory", {{"shared", 1}, {"step", 8}}};
   const Mapping both = {"both operands in shared memory", {{"shared", 2}, {"row_threads", 2}}};
   const Mapping whole = {"images in one part", {{"parts", 1}}};
-  return {{"dense", {own, one, both}},        {"dense_gradient_x", {own, both}}, {"dense_gradient_w", {own, both}},
-          {"matmul", {own, one, both}},       {"conv2d", {own, one}},            {"conv2d_gradient_x", {own, one}},
+  return {{"dense", {own, one, both}},
+          {"dense_gradient_x", {own, both}},
+          {"dense_gradient_w", {own, both}},
+          {"matmul", {own, one, both}},
+          {"conv2d", {own, one}},
+          {"conv2d_gradient_x", {own, one}},
           {"conv2d_gradient_w", {own, whole}}};
 }
 

@@ -3,9 +3,9 @@
 #include <numeric>
 
 #include "generators/model/passes/passes.h"
-#include "runtime/operators/building_blocks.h"
-#include "runtime/operators/convolution.h"
-#include "runtime/operators/operators.h"
+#include "runtime/onnx/operators/building_blocks.h"
+#include "runtime/onnx/operators/convolution.h"
+#include "runtime/onnx/operators/operators.h"
 
 namespace saltern::generators {
 

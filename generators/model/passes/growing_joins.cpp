@@ -2,7 +2,7 @@
 #include <unordered_map>
 
 #include "generators/model/passes/passes.h"
-#include "runtime/operators/axis.h"
+#include "runtime/onnx/operators/axis.h"
 
 namespace saltern::generators {
 

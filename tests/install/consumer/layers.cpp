@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <exception>
 
-#include "runtime/formula_operation.h"
+#include "runtime/autograd/formula_operation.h"
 #include "runtime/graph/model_file.h"
 #include "runtime/graph/trace.h"
 #include "runtime/layers.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "runtime/plugin.h"
+#include "runtime/onnx/plugin.h"
 
 namespace {
 

@@ -1,0 +1,94 @@
+#pragma once
+// An operation: how its outputs come from its inputs, and how gradients of its inputs come from gradients of its
+// outputs. A gradient rule is written with other operations, applied to Variables: so it can be recorded in its turn
+// (second order), traced into a graph, or just computed.
+//
+//   inline const Operation doubled("doubled",
+//       [](const std::vector<Tensor> &in, const Attributes &) -> std::vector<Tensor> { ... },
+//       [](const Taped &, const std::vector<Variable> &dy) -> std::vector<Variable> { return {dy[0] + dy[0]}; });
+//
+// Or by a formula (dsl/value.h), which says everything: how it is computed and compiled, its shapes, and its gradients of
+// any order, which are derived. A layer of one's own is such a row in one's own file:
+//
+//   const Operation scaled_tanh("scaled_tanh", [](Value x, Value scale) { return scale * tanh(x); });
+//   Variable y = scaled_tanh(x, scale);
+//
+// The declaration is the operation's row in the table that the graph executor and the importer look names up in.
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dsl/value.h"
+#include "runtime/autograd/attributes.h"
+#include "runtime/tensor/tensor.h"
+
+namespace saltern {
+
+class Variable;
+class Taped;
+
+using formula::Value;
+using formula::Values;
+
+// How many Values a function takes, if it takes nothing else and gives one; else 0.
+template <typename F, size_t... I>
+constexpr bool takes_values(std::index_sequence<I...>) {
+  return std::is_invocable_r_v<Value, F, decltype(static_cast<void>(I), std::declval<const Value &>())...>;
+}
+template <typename F>
+constexpr size_t value_count() {
+  if (takes_values<F>(std::make_index_sequence<1>())) return 1;
+  if (takes_values<F>(std::make_index_sequence<2>())) return 2;
+  if (takes_values<F>(std::make_index_sequence<3>())) return 3;
+  if (takes_values<F>(std::make_index_sequence<4>())) return 4;
+  if (takes_values<F>(std::make_index_sequence<5>())) return 5;
+  return takes_values<F>(std::make_index_sequence<6>()) ? 6 : 0;
+}
+
+struct Operation {
+  using Compute = std::function<std::vector<Tensor>(const std::vector<Tensor> &inputs, const Attributes &)>;
+  // One gradient for each input, undefined where there is none. dy[i] is undefined where output i has none.
+  using Gradient = std::function<std::vector<Variable>(const Taped &, const std::vector<Variable> &dy)>;
+
+  // The results, of inputs whose extents are numbers.
+  using Algorithm = std::function<Values(const Values &inputs, const Attributes &)>;
+
+  // Adds itself to the table; it must live as long as the program, at namespace scope.
+  Operation(std::string name, Compute compute, Gradient gradient = nullptr);
+  Operation(std::string name, Algorithm algorithm);
+  template <typename F, size_t N = value_count<F>(), typename = std::enable_if_t<(N > 0)>>
+  Operation(std::string name, const F &f)
+      : Operation(std::move(name), algorithm_of(f, std::make_index_sequence<N>())) {}
+  Operation(const Operation &) = delete;
+  Operation &operator=(const Operation &) = delete;
+
+  // The first result.
+  template <typename... Inputs>
+  auto operator()(const Inputs &...inputs) const {
+    return apply_one(*this, {inputs...});
+  }
+
+  const std::string name;
+  const Algorithm algorithm;  // null: it is no formula
+  const Compute compute;
+  const Gradient gradient;  // null: has no gradient rule
+
+ private:
+  template <typename F, size_t... I>
+  static Algorithm algorithm_of(const F &f, std::index_sequence<I...>) {
+    return [f](const Values &in, const Attributes &a) -> Values {
+      if (in.size() != sizeof...(I))
+        fail("operation '", a.owner(), "' takes ", sizeof...(I), " inputs, not ", in.size());
+      return {f(in[I]...)};
+    };
+  }
+};
+
+// Null where there is no such operation. Those of saltern itself are there once runtime/operations.h is included.
+const Operation *find_operation(std::string_view name);
+// All, in alphabetical order.
+std::vector<const Operation *> all_operations();
+
+}  // namespace saltern

@@ -1,0 +1,170 @@
+#include "runtime/autograd/variable.h"
+
+#include <atomic>
+
+namespace saltern {
+
+namespace {
+
+thread_local RecordingMode mode = RecordingMode::where_needed;
+std::atomic<uint64_t> steps_made{0};
+
+bool is_float(Type type) {
+  return facts(type).halide.code != halide_type_int && facts(type).halide.code != halide_type_uint;
+}
+
+}  // namespace
+
+RecordingMode recording_mode() { return mode; }
+RecordingGuard::RecordingGuard(RecordingMode m) : previous_(mode) { mode = m; }
+RecordingGuard::~RecordingGuard() { mode = previous_; }
+
+Variable::Variable(Tensor value, bool requires_gradient) {
+  if (!value.defined()) return;
+  if (requires_gradient && !is_float(value.type()))
+    fail("a ", facts(value.type()).name, " tensor cannot require a gradient");
+  node_ = std::make_shared<Node>();
+  node_->value = std::move(value);
+  node_->requires_gradient = requires_gradient;
+}
+
+Variable Variable::output(const Tensor &value, bool requires_gradient, const std::shared_ptr<Step> &step, int index) {
+  Variable v(value, requires_gradient && is_float(value.type()));
+  v.node_->step = step;
+  v.node_->index = index;
+  return v;
+}
+
+const Tensor &Variable::value() const {
+  if (!node_) fail("an undefined Variable was used");
+  return node_->value;
+}
+
+const Variable &Variable::gradient() const {
+  if (!node_) fail("the gradient of an undefined Variable was asked for");
+  return node_->gradient;
+}
+
+void Variable::set_gradient(const Variable &gradient) const {
+  if (!node_) fail("an undefined Variable was given a gradient");
+  if (gradient.defined() && gradient.shape() != shape())
+    fail("a gradient of ", to_string(gradient.shape()), " for a Variable of ", to_string(shape()));
+  node_->gradient = gradient;
+}
+
+Step::Step(const Operation &operation, Attributes attributes, std::vector<Variable> inputs, std::vector<Tensor> outputs)
+    : operation_(&operation),
+      attributes_(std::move(attributes)),
+      inputs_(std::move(inputs)),
+      outputs_(std::move(outputs)),
+      output_count_(outputs_.size()),
+      number_(steps_made.fetch_add(1)) {
+  for (const Variable &v : inputs_) input_versions_.push_back(v.value().memory()->keep());
+  for (const Tensor &t : outputs_) output_versions_.push_back(t.memory()->keep());
+}
+
+// A long history is a long chain of owners: it is taken apart in a loop, since recursion would exhaust the stack.
+Step::~Step() {
+  let_go();
+  static thread_local std::vector<Variable> *dying = nullptr;
+  if (dying) {
+    for (Variable &v : inputs_) dying->push_back(std::move(v));
+    return;
+  }
+  std::vector<Variable> queue = std::move(inputs_);
+  dying = &queue;
+  while (!queue.empty()) {
+    Variable last = std::move(queue.back());
+    queue.pop_back();
+  }
+  dying = nullptr;
+}
+
+Variable Step::output(int i) const {
+  if (released_) fail("the output of '", operation_->name, "' was asked for after its tape had been freed");
+  bool needed = false;
+  for (const Variable &v : inputs_) needed |= v.requires_gradient();
+  // Recorded steps are owned by their outputs and never changed through them but for release().
+  return Variable::output(outputs_.at(i), needed, std::const_pointer_cast<Step>(shared_from_this()), i);
+}
+
+namespace {
+
+void expect_unchanged(const Tensor &t, uint64_t version, const Operation &operation, const char *what, size_t i) {
+  if (!t.memory()->has_version(version))
+    fail("the ", what, " ", i, " of operation '", operation.name, "', ", facts(t.type()).name, to_string(t.shape()),
+         ", was written in place after the operation was applied, and its gradient needs what was there before: write "
+         "after backward(), or into a clone()");
+}
+
+}  // namespace
+
+void Step::expect_unchanged_input(size_t i) const {
+  expect_unchanged(inputs_.at(i).value(), input_versions_[i], *operation_, "input", i);
+}
+
+void Step::expect_unchanged_output(size_t i) const {
+  expect_unchanged(outputs_.at(i), output_versions_[i], *operation_, "output", i);
+}
+
+void Step::let_go() {
+  for (const Variable &v : inputs_) v.value().memory()->let_go();
+  for (const Tensor &t : outputs_) t.memory()->let_go();
+}
+
+void Step::release() {
+  let_go();
+  inputs_.clear();
+  outputs_.clear();
+  released_ = true;
+}
+
+namespace {
+
+// Few kernels know what to do without elements: whoever gave an empty batch is told where it failed.
+std::vector<Tensor> computed(const Operation &operation, const std::vector<Tensor> &inputs, const Attributes &a) {
+  try {
+    return operation.compute(inputs, a);
+  } catch (const Error &e) {
+    std::string shapes;
+    bool empty = false;
+    for (const Tensor &t : inputs) {
+      shapes += (shapes.empty() ? "" : ", ") + to_string(t.shape());
+      empty |= t.size() == 0;
+    }
+    if (!empty) throw;
+    fail("operation '", operation.name, "' of ", shapes, ", where an extent is 0: ", e.what());
+  }
+}
+
+}  // namespace
+
+std::vector<Variable> apply(const Operation &operation, const std::vector<Variable> &inputs, Attributes attributes) {
+  std::vector<Tensor> values;
+  values.reserve(inputs.size());
+  bool needed = false;
+  for (const Variable &v : inputs) {
+    if (!v.defined()) fail("input ", values.size(), " of operation '", operation.name, "' is undefined");
+    values.push_back(v.value());
+    needed |= v.requires_gradient();
+  }
+  attributes.set_owner(operation.name);
+  needed &= mode != RecordingMode::off;
+  std::vector<Tensor> outputs = computed(operation, values, attributes);
+  std::vector<Variable> results;
+  results.reserve(outputs.size());
+  if (!needed && mode != RecordingMode::everything) {
+    for (Tensor &t : outputs) results.emplace_back(std::move(t));
+    return results;
+  }
+  auto step = std::make_shared<Step>(operation, std::move(attributes), inputs, std::move(outputs));
+  for (size_t i = 0; i < step->outputs().size(); ++i)
+    results.push_back(Variable::output(step->outputs()[i], needed, step, static_cast<int>(i)));
+  return results;
+}
+
+Variable apply_one(const Operation &operation, const std::vector<Variable> &inputs, Attributes attributes) {
+  return apply(operation, inputs, std::move(attributes)).at(0);
+}
+
+}  // namespace saltern

@@ -1,0 +1,114 @@
+#include "runtime/kernels/compiled_model.h"
+
+#include <dlfcn.h>
+
+namespace saltern {
+
+namespace {
+
+// As the generated header has them (generators/model/driver_sources.h).
+struct EdgeFacts {
+  const char *name, *type;
+  int rank;
+  const int64_t *shape;
+  size_t elements, bytes;
+};
+
+struct RunOptions {
+  void *(*allocate)(void *, size_t, size_t);
+  void (*release)(void *, void *);
+  int (*parallel_for)(void *, int (*)(void *, int), void *, int);
+  void *context;
+  int threads;
+};
+
+Type type_named(const std::string &name) {
+  for (const TypeFacts &t : all_types())
+    if (t.name == name) return t.type;
+  fail("a compiled model has the element type '", name, "'");
+}
+
+std::vector<CompiledLibrary::Edge> edges(const EdgeFacts *(*facts_of)(int)) {
+  std::vector<CompiledLibrary::Edge> all;
+  for (int i = 0; const EdgeFacts *f = facts_of(i); ++i)
+    all.push_back({f->name, type_named(f->type), Shape(f->shape, f->shape + f->rank)});
+  return all;
+}
+
+}  // namespace
+
+struct CompiledLibrary::Functions {
+  void *library = nullptr, *model = nullptr;
+  void *(*create)(const RunOptions *) = nullptr;
+  int (*run)(void *, const void *const *, void *const *) = nullptr;
+  const char *(*error)(const void *) = nullptr;
+  void (*destroy)(void *) = nullptr;
+  void (*watch)(void *, void (*)(void *, const char *), void *) = nullptr;
+  const EdgeFacts *(*input)(int) = nullptr;
+  const EdgeFacts *(*output)(int) = nullptr;
+
+  ~Functions() {
+    if (model) destroy(model);
+    if (library) dlclose(library);
+  }
+
+  template <typename F>
+  void find(F *&function, const std::string &path, const std::string &symbol) {
+    function = reinterpret_cast<F *>(dlsym(library, symbol.c_str()));
+    if (!function) fail(path, " has no function ", symbol);
+  }
+};
+
+CompiledLibrary::CompiledLibrary(const std::string &path, const std::string &name, int threads)
+    : functions_(std::make_unique<Functions>()) {
+  Functions &f = *functions_;
+  f.library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!f.library) fail("cannot load ", path, ": ", dlerror());
+  f.find(f.create, path, name + "_create");
+  f.find(f.run, path, name + "_run");
+  f.find(f.error, path, name + "_error");
+  f.find(f.destroy, path, name + "_destroy");
+  f.find(f.watch, path, name + "_watch");
+  f.find(f.input, path, name + "_input");
+  f.find(f.output, path, name + "_output");
+  RunOptions options = {};
+  options.threads = threads;
+  f.model = f.create(&options);
+  if (!f.model) fail(path, ": memory is short");
+  inputs_ = edges(f.input);
+  outputs_ = edges(f.output);
+}
+
+CompiledLibrary::~CompiledLibrary() = default;
+
+void CompiledLibrary::watch(std::function<void(const std::string &)> after_step) {
+  after_step_ = std::move(after_step);
+  const auto call = [](void *library, const char *origin) {
+    static_cast<CompiledLibrary *>(library)->after_step_(origin);
+  };
+  functions_->watch(functions_->model, after_step_ ? +call : nullptr, this);
+}
+
+std::vector<Tensor> CompiledLibrary::run(const std::vector<Tensor> &inputs) const {
+  if (inputs.size() != inputs_.size()) fail(inputs.size(), " inputs for a model of ", inputs_.size());
+  std::vector<Tensor> given, made;
+  std::vector<const void *> from;
+  std::vector<void *> to;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Edge &e = inputs_[i];
+    if (inputs[i].type() != e.type || inputs[i].shape() != e.shape)
+      fail("the input '", e.name, "' is ", facts(inputs[i].type()).name, " ", to_string(inputs[i].shape()),
+           "; the compiled model takes ", facts(e.type).name, " ", to_string(e.shape));
+    given.push_back(inputs[i].in_layout(Layout::row_major));
+    from.push_back(given.back().raw());
+  }
+  for (const Edge &e : outputs_) {
+    made.push_back(Tensor::empty(e.shape, e.type));
+    to.push_back(made.back().raw());
+  }
+  if (functions_->run(functions_->model, from.data(), to.data()) != 0)
+    fail("the compiled model: ", functions_->error(functions_->model));
+  return made;
+}
+
+}  // namespace saltern

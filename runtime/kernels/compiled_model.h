@@ -1,0 +1,42 @@
+#pragma once
+// A model that was compiled into a shared library, loaded at run time.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/tensor/tensor.h"
+
+namespace saltern {
+
+class CompiledLibrary {
+ public:
+  // `name` is what the library's symbols begin with. Throws an Error that names the file.
+  CompiledLibrary(const std::string &path, const std::string &name, int threads = 1);
+  ~CompiledLibrary();
+  CompiledLibrary(const CompiledLibrary &) = delete;
+  CompiledLibrary &operator=(const CompiledLibrary &) = delete;
+
+  struct Edge {
+    std::string name;
+    Type type;
+    Shape shape;
+  };
+  const std::vector<Edge> &inputs() const { return inputs_; }
+  const std::vector<Edge> &outputs() const { return outputs_; }
+
+  // Inputs and outputs in the model's order.
+  std::vector<Tensor> run(const std::vector<Tensor> &inputs) const;
+
+  // From now on, calls `after_step` when a step has run, with the name of the value that it made; null ends that.
+  void watch(std::function<void(const std::string &value)> after_step);
+
+ private:
+  struct Functions;
+  std::function<void(const std::string &)> after_step_;
+  std::unique_ptr<Functions> functions_;
+  std::vector<Edge> inputs_, outputs_;
+};
+
+}  // namespace saltern

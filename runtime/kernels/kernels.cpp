@@ -1,0 +1,113 @@
+#include "runtime/kernels/kernels.h"
+
+#include <map>
+#include <mutex>
+
+#include "runtime/kernels/thread_pool.h"
+#include "runtime/tensor/memory.h"
+
+// The library's own kernels, a row for each line of generators/kernels.cmake.
+#define SALTERN_KERNEL(name)                            \
+  extern "C" int saltern_##name##_sse41_argv(void **);  \
+  extern "C" int saltern_##name##_avx2_argv(void **);   \
+  extern "C" int saltern_##name##_avx512_argv(void **); \
+  extern "C" const halide_filter_metadata_t *saltern_##name##_sse41_metadata();
+#include "kernel_rows.inc"
+#undef SALTERN_KERNEL
+
+namespace saltern {
+
+namespace {
+
+struct Registry {
+  std::mutex mutex;
+  std::map<std::string, Kernel, std::less<>> rows;
+};
+
+thread_local std::string last_error;
+
+void remember_error(void *, const char *message) {
+  last_error = message;
+  while (!last_error.empty() && last_error.back() == '\n') last_error.pop_back();
+}
+
+Registry &registry() {
+  static Registry *r = [] {
+    auto *made = new Registry;
+#define SALTERN_KERNEL(name)                                                                                    \
+  made->rows[#name] = {#name,                                                                                   \
+                       {saltern_##name##_sse41_argv, saltern_##name##_avx2_argv, saltern_##name##_avx512_argv}, \
+                       saltern_##name##_sse41_metadata};
+#include "kernel_rows.inc"
+#undef SALTERN_KERNEL
+    halide_set_error_handler(remember_error);
+    install_scratch_memory();
+    install_thread_pool();
+    return made;
+  }();
+  return *r;
+}
+
+struct Address {
+  void *operator()(View &v) const { return v.buffer(); }
+  template <typename Scalar>
+  void *operator()(Scalar &s) const {
+    return &s;
+  }
+};
+
+}  // namespace
+
+std::vector<Kernel> kernels() {
+  Registry &r = registry();
+  std::lock_guard<std::mutex> lock(r.mutex);
+  std::vector<Kernel> all;
+  for (const auto &[name, row] : r.rows) all.push_back(row);
+  return all;
+}
+
+const Kernel *find_kernel(std::string_view name) {
+  Registry &r = registry();
+  std::lock_guard<std::mutex> lock(r.mutex);
+  auto it = r.rows.find(name);
+  return it == r.rows.end() ? nullptr : &it->second;
+}
+
+void register_kernel(const Kernel &kernel) {
+  Registry &r = registry();
+  std::lock_guard<std::mutex> lock(r.mutex);
+  r.rows[kernel.name] = kernel;
+}
+
+void call_by_address(const Kernel &kernel, std::vector<void *> arguments) {
+  const int expected = kernel.metadata()->num_arguments;
+  if (static_cast<int>(arguments.size()) != expected)
+    fail("kernel ", kernel.name, " takes ", expected, " arguments, not ", arguments.size());
+  if (kernel.call(arguments.data()) != 0) fail("kernel ", kernel.name, ": ", last_error);
+}
+
+void call(const Kernel &kernel, std::vector<KernelArgument> arguments) {
+  std::vector<void *> addresses;
+  addresses.reserve(arguments.size());
+  for (KernelArgument &a : arguments) addresses.push_back(std::visit(Address{}, a));
+  // Before the kernel runs: one that fails may have written some.
+  const halide_filter_metadata_t &m = *kernel.metadata();
+  const bool fits = arguments.size() == static_cast<size_t>(m.num_arguments);
+  bool makes_elements = false;
+  for (size_t i = 0; fits && i < arguments.size(); ++i) {
+    const View *output = std::get_if<View>(&arguments[i]);
+    if (m.arguments[i].kind != halide_argument_kind_output_buffer || !output) continue;
+    output->written();
+    makes_elements |= !output->is_empty();
+  }
+  if (fits && !makes_elements) return;  // kernels are for tensors that have elements
+  call_by_address(kernel, std::move(addresses));
+}
+
+void call(std::string_view name, std::vector<KernelArgument> arguments) {
+  const Kernel *kernel = find_kernel(name);
+  if (!kernel) fail("there is no kernel '", name, "'; generators/kernels.cmake lists those that are built");
+  call(*kernel, std::move(arguments));
+}
+
+}  // namespace saltern

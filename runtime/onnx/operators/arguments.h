@@ -1,0 +1,36 @@
+#pragma once
+// What many operators ask of the node that they lower: checks, and arguments that can be given in two ways.
+
+#include <optional>
+
+#include "runtime/onnx/operators/lowering.h"
+
+namespace saltern {
+
+inline void expect_same_type(const Lowering &, const Operand &a, const Operand &b) {
+  if (a.type != b.type) fail("inputs of ", facts(a.type).name, " and ", facts(b.type).name, "; expected one type");
+}
+
+// A list that old files give as an attribute and new ones as an input; nothing where neither is there.
+inline std::optional<std::vector<int64_t>> listed(const Lowering &n, const char *attribute, size_t input,
+                                                  const char *what) {
+  if (n.attributes().has(attribute)) return n.attributes().integers(attribute);
+  if (n.has(input)) return n.known_integers(input, what);
+  return std::nullopt;
+}
+
+// Axes in [0, rank), each at most once.
+inline std::vector<int> axes_in(const Lowering &n, const std::vector<int64_t> &given, int rank) {
+  std::vector<int> axes;
+  for (int64_t a : given) {
+    axes.push_back(n.axis(a, rank));
+    for (size_t i = 0; i + 1 < axes.size(); ++i)
+      if (axes[i] == axes.back()) fail("axis ", a, " is given twice");
+  }
+  return axes;
+}
+
+// A constant index.
+inline Expression index(int64_t value) { return formula::constant_integer(Type::i64, value); }
+
+}  // namespace saltern

@@ -1,0 +1,24 @@
+#pragma once
+// Parts that several operators are made of.
+
+#include "runtime/onnx/operators/lowering.h"
+
+namespace saltern {
+
+// y(n, o) = b(o) + sum over i of w(o, i) x(n, i); b may be absent. The library's kernel for f32, a
+// formula for other types.
+Operand dense(Lowering &n, const Operand &x, const Operand &w, const Operand &b = {});
+
+// All along an axis, one after another. Types and other extents are equal.
+Operand concatenated(Lowering &n, const std::vector<Operand> &parts, int axis);
+
+// The part [begin, begin + count) of an axis.
+Operand sliced(Lowering &n, const Operand &x, int axis, int64_t begin, int64_t count);
+
+// A tensor of one value.
+Operand filled(Lowering &n, Type type, const Shape &shape, double value);
+
+// The number of an element in row-major order.
+Expression row_major_index(const Axes &at, const Shape &shape);
+
+}  // namespace saltern

@@ -1,0 +1,170 @@
+// Operators that change the type of elements. Numbers are formulas; texts are read and written on the host.
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+#include "runtime/onnx/operators/onnx_types.h"
+#include "runtime/onnx/operators/operators.h"
+#include "runtime/onnx/operators/small_casts.h"
+#include "runtime/onnx/operators/wide_numbers.h"
+
+namespace saltern {
+
+namespace {
+
+struct Manner {
+  bool saturate;
+  Rounding rounding;
+};
+
+Manner manner_of(const Attributes &a) {
+  static const std::map<std::string, Rounding> roundings = {
+      {"up", Rounding::up}, {"down", Rounding::down}, {"nearest", Rounding::nearest}};
+  const std::string given = a.word("round_mode", "up");
+  const auto rounding = roundings.find(given);
+  if (rounding == roundings.end()) fail("its round_mode is '", given, "'; expected up, down or nearest");
+  return {a.integer("saturate", 1) != 0, rounding->second};
+}
+
+// ---- Texts.
+
+// As few digits as give the number back; with an exponent where it is very small or very large.
+template <typename Real>
+std::string text_of_real(Real x) {
+  if (std::isnan(x)) return "NaN";
+  if (std::isinf(x)) return x > 0 ? "INF" : "-INF";
+  const Real size = std::fabs(x);
+  const bool plain = size == 0 || (size >= Real(1e-4) && size < Real(1e16));
+  char digits[64];
+  const auto end = std::to_chars(digits, digits + sizeof digits, x,
+                                 plain ? std::chars_format::fixed : std::chars_format::scientific);
+  std::string text(digits, end.ptr);
+  return plain && text.find('.') == std::string::npos ? text + ".0" : text;
+}
+
+Tensor texts_of(const Tensor &x) {
+  const Tensor y = Tensor::empty(x.shape(), Type::text);
+  const auto write = [&](Type as, const auto &text_of) {
+    const Tensor numbers = converted(x, as);
+    for (int64_t i = 0; i < y.size(); ++i) y.data<std::string>()[i] = text_of(numbers, i);
+  };
+  if (x.type() == Type::boolean)
+    write(Type::boolean, [](const Tensor &t, int64_t i) { return std::string(t.data<bool>()[i] ? "True" : "False"); });
+  else if (x.type() == Type::f64)
+    write(Type::f64, [](const Tensor &t, int64_t i) { return text_of_real(t.data<double>()[i]); });
+  else if (is_real(x.type()))
+    write(Type::f32, [](const Tensor &t, int64_t i) { return text_of_real(t.data<float>()[i]); });
+  else if (x.type() == Type::u64)
+    write(Type::u64, [](const Tensor &t, int64_t i) { return std::to_string(t.data<uint64_t>()[i]); });
+  else
+    write(Type::i64, [](const Tensor &t, int64_t i) { return std::to_string(t.data<int64_t>()[i]); });
+  return y;
+}
+
+double real_of(const std::string &text) {
+  char *end = nullptr;
+  const double v = std::strtod(text.c_str(), &end);
+  if (text.empty() || static_cast<size_t>(end - text.c_str()) != text.size()) fail("'", text, "' is not a number");
+  return v;
+}
+
+// Exact where the text is an integer; else the real number that it is, truncated.
+template <typename Integer>
+Integer integer_of(const std::string &text) {
+  Integer v = 0;
+  const size_t first = !text.empty() && text[0] == '+' ? 1 : 0;
+  const auto end = std::from_chars(text.data() + first, text.data() + text.size(), v);
+  if (end.ec == std::errc{} && end.ptr == text.data() + text.size()) return v;
+  const double real = std::trunc(real_of(text));
+  if (!(real >= static_cast<double>(std::numeric_limits<Integer>::min())) || real >= 9223372036854775808.0)
+    fail("'", text, "' is no integer of 64 bits");
+  return static_cast<Integer>(real);
+}
+
+Tensor numbers_of(const Tensor &texts, Type type) {
+  const Tensor x = texts.in_layout(Layout::row_major);
+  return with_widest(type, [&](auto *of) {
+    using T = std::remove_pointer_t<decltype(of)>;
+    const Tensor y = Tensor::empty(x.shape(), widest(type));
+    for (int64_t i = 0; i < x.size(); ++i) {
+      const std::string &text = x.data<std::string>()[i];
+      if constexpr (std::is_same_v<T, double>)
+        y.data<T>()[i] = real_of(text);
+      else
+        y.data<T>()[i] = integer_of<T>(text);
+    }
+    return y;
+  });
+}
+
+// ---- Numbers.
+
+void cast_numbers(Lowering &n, Type type) {
+  const Operand &x = n.input(0);
+  const Manner manner = manner_of(n.attributes());
+  if (type == x.type) return n.give(0, x);
+  if (type == Type::text) {
+    if (!x.value.defined()) unsupported("texts out of numbers that are known at run time only");
+    return n.give(0, n.constant(texts_of(x.value)));
+  }
+  n.give(0, n.formula(type, x.shape, {x}, [&](const Reads &r, const Axes &) {
+    return cast_to(type, r[0].here(), manner.saturate, manner.rounding);
+  }));
+}
+
+Type target(const Attributes &a) { return type_of_onnx(a.integer("to")); }
+
+void cast_lowered(Lowering &n) { cast_numbers(n, target(n.attributes())); }
+void cast_like(Lowering &n) { cast_numbers(n, n.input(1).type); }
+
+std::vector<HostValue> cast_on_host(const HostCall &c, Type type) {
+  const Tensor &x = c.tensor(0);
+  if (x.type() == type) return {x};
+  if (type == Type::text) return {texts_of(x)};
+  const Manner manner = manner_of(c.attributes());
+  const Tensor numbers = x.type() == Type::text ? numbers_of(x, type) : x;
+  return {
+      evaluate(cast_to(type, formula::load(0, numbers.type(), axes_of(x.shape())), manner.saturate, manner.rounding),
+               {numbers}, x.shape())};
+}
+
+std::vector<HostValue> cast_by_number_on_host(const HostCall &c) { return cast_on_host(c, target(c.attributes())); }
+std::vector<HostValue> cast_like_on_host(const HostCall &c) { return cast_on_host(c, c.tensor(1).type()); }
+
+// ---- The same bits.
+
+void bit_cast(Lowering &n) {
+  const Operand &x = n.input(0);
+  const Type type = target(n.attributes());
+  const auto width = [](Type t) { return t == Type::boolean ? 8 : facts(t).bits; };
+  if (type == Type::text || width(type) != width(x.type))
+    fail("the bits of ", facts(x.type).name, " as ", facts(type).name, "; expected a type of as many bits");
+  const auto is_integer = [](Type t) { return !is_real(t); };
+  n.give(0, n.formula(type, x.shape, {x}, [&](const Reads &r, const Axes &) {
+    Expression v = r[0].here();
+    // A conversion between integers of one width keeps the bits; floats of 4 bits have the bits of a natural number.
+    if (is_integer(x.type) && is_integer(type)) return cast(type, v);
+    if (width(type) >= 8) {
+      if (x.type == Type::boolean) v = cast(Type::u8, v);
+      return type == Type::boolean ? cast(type, bits_as(Type::u8, v)) : bits_as(type, v);
+    }
+    return is_integer(type) ? cast(type, bits_as(Type::u4, v)) : bits_as(type, cast(Type::u4, v));
+  }));
+}
+
+}  // namespace
+
+const OperatorList &casting_operators() {
+  static const OperatorList list = {
+      {"BitCast", bit_cast},
+      {"Cast", cast_lowered, cast_by_number_on_host, "", true},
+      {"CastLike", cast_like, cast_like_on_host, "", true},
+  };
+  return list;
+}
+
+}  // namespace saltern

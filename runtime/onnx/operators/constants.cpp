@@ -1,0 +1,135 @@
+// Operators that make tensors out of shapes and numbers: constants, ranges, diagonals, one-hot codes.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "runtime/onnx/operators/arguments.h"
+#include "runtime/onnx/operators/move_texts.h"
+#include "runtime/onnx/operators/onnx_types.h"
+#include "runtime/onnx/operators/operators.h"
+
+namespace saltern {
+
+namespace {
+
+template <typename T, typename From>
+Tensor list_of(const std::vector<From> &values) {
+  return Tensor::of<T>({static_cast<int64_t>(values.size())}, {values.begin(), values.end()});
+}
+
+struct ConstantForm {
+  const char *attribute;
+  Tensor (*value)(const Attributes &a, const std::string &name);
+};
+
+const ConstantForm constant_forms[] = {
+    {"value", [](const Attributes &a, const std::string &name) { return a.tensor(name); }},
+    {"sparse_value", [](const Attributes &a, const std::string &name) { return a.tensor(name); }},
+    {"value_int",
+     [](const Attributes &a, const std::string &name) { return Tensor::of<int64_t>({}, {a.integer(name)}); }},
+    {"value_ints", [](const Attributes &a, const std::string &name) { return list_of<int64_t>(a.integers(name)); }},
+    {"value_float", [](const Attributes &a,
+                       const std::string &name) { return Tensor::of<float>({}, {static_cast<float>(a.real(name))}); }},
+    {"value_floats", [](const Attributes &a, const std::string &name) { return list_of<float>(a.reals(name)); }},
+    {"value_string",
+     [](const Attributes &a, const std::string &name) { return Tensor::of<std::string>({}, {a.word(name)}); }},
+    {"value_strings", [](const Attributes &a, const std::string &name) { return list_of<std::string>(a.words(name)); }},
+};
+
+void constant(Lowering &n) {
+  for (const ConstantForm &f : constant_forms)
+    if (n.attributes().has(f.attribute)) return n.give(0, n.constant(f.value(n.attributes(), f.attribute)));
+  fail("has no value; expected one of the attributes value, sparse_value, value_int and so on");
+}
+
+void constant_of_shape(Lowering &n) {
+  const Tensor value = n.attributes().has("value") ? n.attributes().tensor("value") : Tensor::zeros({1});
+  if (value.size() != 1) fail("its value has the shape ", to_string(value.shape()), "; expected one element");
+  n.give(0,
+         n.broadcasted(n.constant(value.in_layout(Layout::row_major).reshaped({})), n.known_integers(0, "the shape")));
+}
+
+void shape(Lowering &n) {
+  const Shape &all = n.input(0).shape;
+  const auto rank = static_cast<int64_t>(all.size());
+  const auto place = [&](const char *name, int64_t otherwise) {
+    const int64_t given = n.attributes().integer(name, otherwise);
+    return std::clamp<int64_t>(given < 0 ? given + rank : given, 0, rank);
+  };
+  const int64_t start = place("start", 0), end = std::max(start, place("end", rank));
+  n.give(0, n.constant(list_of<int64_t>(Shape(all.begin() + start, all.begin() + end))));
+}
+
+void size(Lowering &n) { n.give(0, n.constant(Tensor::of<int64_t>({}, {elements(n.input(0).shape)}))); }
+
+void range(Lowering &n) {
+  const Type type = n.input(0).type;
+  std::vector<Operand> ends;
+  for (size_t i = 0; i < 3; ++i) {
+    expect_same_type(n, n.input(0), n.input(i));
+    ends.push_back(n.reshaped(n.input(i), {}));
+  }
+  const Tensor &start = n.known(0, "the start"), &limit = n.known(1, "the limit"), &delta = n.known(2, "the step");
+  int64_t count = 0;
+  if (is_real(type)) {
+    const double steps = std::ceil((limit.item() - start.item()) / delta.item());
+    if (!(std::fabs(steps) < 1e15)) fail("from ", start.item(), " to ", limit.item(), " by ", delta.item());
+    count = static_cast<int64_t>(steps);
+  } else {
+    const int64_t by = delta.integers()[0], from = start.integers()[0], to = limit.integers()[0];
+    int64_t way = 0;
+    if (by == 0) fail("its step is 0");
+    if (__builtin_sub_overflow(to, from, &way) || way == std::numeric_limits<int64_t>::min())
+      fail("from ", from, " to ", to, " by ", by);
+    count = way / by + (way % by != 0 && (way < 0) == (by < 0) ? 1 : 0);
+  }
+  // Numbers of 16 bits do not count far: the sum is rounded, not its parts.
+  const Type wide = facts(type).bits == 16 && is_real(type) ? Type::f32 : type;
+  n.give(0, n.formula(type, {std::max<int64_t>(count, 0)}, {ends[0], ends[2]}, [&](const Reads &r, const Axes &at) {
+    return cast(type, cast(wide, r[0]({})) + cast(wide, at[0]) * cast(wide, r[1]({})));
+  }));
+}
+
+void eye_like(Lowering &n) {
+  const Operand &x = n.input(0);
+  if (x.rank() != 2) fail("its input has the shape ", to_string(x.shape), "; expected a matrix");
+  const Type type = type_attribute(n.attributes(), "dtype", x.type);
+  const int64_t k = n.attributes().integer("k", 0);
+  n.give(0,
+         n.formula(type, x.shape, {}, [&](const Reads &, const Axes &at) { return cast(type, at[1] == at[0] + k); }));
+}
+
+void one_hot(Lowering &n) {
+  const Operand &indices = n.input(0), &values = n.input(2);
+  const int64_t depth = n.known_integers(1, "the depth").at(0);
+  if (depth < 0) fail("its depth is ", depth);
+  if (elements(values.shape) != 2) fail("its values are ", to_string(values.shape), "; expected [off, on]");
+  const int axis = n.axis(n.attributes().integer("axis", -1), indices.rank() + 1);
+  Shape shape = indices.shape;
+  shape.insert(shape.begin() + axis, depth);
+  n.give(0, n.formula(values.type, shape, {indices, values}, [&](const Reads &r, const Axes &at) {
+    Axes others = at;
+    others.erase(others.begin() + axis);
+    Expression hot = cast(Type::i64, r[0](others));
+    if (n.opset() >= 11) hot = select(hot < 0, hot + depth, hot);
+    return r[1]({select(hot == at[static_cast<size_t>(axis)], index(1), index(0))});
+  }));
+}
+
+}  // namespace
+
+const OperatorList &constant_operators() {
+  static const OperatorList list = {
+      {"Constant", constant},
+      {"ConstantOfShape", constant_of_shape},
+      {"EyeLike", eye_like},
+      {"OneHot", one_hot, move_texts},
+      {"Range", range},
+      {"Shape", shape, look_at_texts},
+      {"Size", size, look_at_texts},
+  };
+  return list;
+}
+
+}  // namespace saltern

@@ -1,0 +1,214 @@
+// Conv and ConvTranspose.
+
+#include "runtime/onnx/operators/convolution.h"
+
+#include <algorithm>
+
+#include "runtime/onnx/operators/arguments.h"
+#include "runtime/onnx/operators/contraction.h"
+#include "runtime/onnx/operators/operators.h"
+
+namespace saltern {
+
+using formula::Function;
+
+int64_t groups_of(const Lowering &n, int64_t channels, int64_t outputs) {
+  const int64_t groups = n.attributes().integer("group", 1);
+  if (groups < 1 || channels % groups != 0 || outputs % groups != 0)
+    fail(channels, " channels and ", outputs, " outputs do not divide into ", groups, " groups");
+  return groups;
+}
+
+void expect_bias(const Operand &bias, int64_t outputs) {
+  if (bias.present() && bias.shape != Shape{outputs})
+    fail("a bias of ", to_string(bias.shape), "; expected [", outputs, "]");
+}
+
+namespace {
+
+Shape with_spatial(int64_t batch, int64_t channels, const Shape &spatial) {
+  Shape shape = {batch, channels};
+  shape.insert(shape.end(), spatial.begin(), spatial.end());
+  return shape;
+}
+
+// (rows, ...) as the library's kernels take them, in f32.
+std::vector<Operand> image_operands(Lowering &n, const std::vector<Operand> &all) {
+  std::vector<Operand> images;
+  for (const Operand &o : all)
+    if (o.present()) images.push_back(n.casted(o.rank() == 1 ? o : as_image(n, o), Type::f32));
+  return images;
+}
+
+Shape image_shape(const Shape &s) { return s.size() == 3 ? Shape{s[0], s[1], 1, s[2]} : s; }
+
+bool has_library_kernel(const Operand &x, const Operand &w) {
+  return working_type(x.type) == Type::f32 && (x.rank() == 3 || x.rank() == 4) && elements(x.shape) > 0 &&
+         elements(w.shape) > 0;
+}
+
+}  // namespace
+
+Operand convolution(Lowering &n, const Operand &x, const Operand &w, const Operand &bias, const SlidingAxes &axes,
+                    int64_t groups) {
+  const int64_t outputs = w.shape[0], channels = w.shape[1];  // of a group
+  if (channels * groups != x.shape[1])
+    fail("weights of ", to_string(w.shape), " in ", groups, " groups do not fit an image of ", to_string(x.shape));
+  expect_bias(bias, outputs);
+  for (int64_t k : kernel_of(axes))
+    if (k < 1) fail("weights of ", to_string(w.shape), "; a kernel has 1 element or more each way");
+  const Shape shape = with_spatial(x.shape[0], outputs, positions_of(axes));
+  // The kernel for channels that are groups of their own takes constant weights where a model is compiled.
+  const bool each_alone = groups > 1 && channels == 1 && outputs == groups;
+  if (has_library_kernel(x, w) && elements(shape) > 0 && (!each_alone || w.value.defined())) {
+    const Operand y = n.operation("conv2d", image_operands(n, {x, w, bias}),
+                                  window_attributes(axes).with("groups", groups), image_shape(shape));
+    return n.casted(n.reshaped(y, shape), x.type);
+  }
+  std::vector<Operand> all = {x, w};
+  if (bias.present()) all.push_back(bias);
+  Shape steps = kernel_of(axes);
+  steps.insert(steps.begin(), channels);
+  return n.formula(x.type, shape, all, [&](const Reads &r, const Axes &at) {
+    const Expression first = groups == 1 ? formula::constant_integer(Type::i64, 0)
+                                         : at[1] / std::max<int64_t>(outputs / groups, 1) * channels;
+    const Expression zero = formula::constant(x.type, 0);
+    const Expression sum = reduce(Function::sum, steps, [&](const std::vector<Expression> &s) {
+      std::vector<Expression> weight = {at[1]};
+      weight.insert(weight.end(), s.begin(), s.end());
+      return windowed(r[0], axes, at[0], first + s[0], at, {s.begin() + 1, s.end()}, zero) * r[1](weight);
+    });
+    return bias.present() ? sum + r[2]({at[1]}) : sum;
+  });
+}
+
+Operand scattered(Lowering &n, const Operand &x, const Operand &w, const Operand &bias, const SlidingAxes &axes,
+                  int64_t groups) {
+  const int64_t per_group = w.shape[1];
+  Shape spatial;
+  for (const SlidingAxis &a : axes) spatial.push_back(a.extent);
+  const Shape shape = with_spatial(x.shape[0], per_group * groups, spatial);
+  const int64_t channels = x.shape[1] / groups;
+  Shape steps = kernel_of(axes);
+  steps.insert(steps.begin(), channels);
+  std::vector<Operand> all = {x, w};
+  if (bias.present()) all.push_back(bias);
+  return n.formula(x.type, shape, all, [&](const Reads &r, const Axes &at) {
+    const Expression first = at[1] / std::max<int64_t>(per_group, 1) * channels;
+    const Expression sum = reduce(Function::sum, steps, [&](const std::vector<Expression> &s) {
+      std::vector<Expression> from = {at[0], first + s[0]}, weight = {first + s[0], at[1] % per_group};
+      Expression exists = formula::constant_integer(Type::boolean, 1);
+      for (size_t d = 0; d < axes.size(); ++d) {
+        const Origin o = origin(axes[d], at[d + 2], s[d + 1]);
+        from.push_back(o.position);
+        weight.push_back(s[d + 1]);
+        exists = d == 0 ? o.exists : exists && o.exists;
+      }
+      return select(exists, r[0](from) * r[1](weight), formula::constant(x.type, 0));
+    });
+    return bias.present() ? sum + r[2]({at[1]}) : sum;
+  });
+}
+
+namespace {
+
+const Operand absent;
+
+const Operand &bias_of(const Lowering &n) { return n.has(2) ? n.input(2) : absent; }
+
+void expect_weights(const Operand &x, const Operand &w) {
+  if (x.rank() < 2 || w.rank() != x.rank())
+    fail("an image of ", to_string(x.shape), " and weights of ", to_string(w.shape),
+         "; expected (N, C, D1, ...) and as many dimensions");
+}
+
+void conv(Lowering &n) {
+  const Operand &x = n.input(0), &w = n.input(1);
+  expect_same_type(n, x, w);
+  expect_weights(x, w);
+  const SlidingAxes axes = sliding_axes(n, x.shape, {w.shape.begin() + 2, w.shape.end()});
+  n.give(0, convolution(n, x, w, bias_of(n), axes, groups_of(n, x.shape[1], w.shape[0])));
+}
+
+// The windows of the convolution that this is the transpose of: they slide over the result, and their positions are
+// the elements of x.
+SlidingAxes transposed_axes(const Lowering &n, const Operand &x, const Operand &w) {
+  const size_t count = x.shape.size() - 2;
+  const Shape kernel(w.shape.begin() + 2, w.shape.end());
+  if (n.attributes().integers("kernel_shape", kernel) != kernel)
+    fail("kernel_shape is ", to_string(n.attributes().integers("kernel_shape")), " for weights of ",
+         to_string(w.shape));
+  const auto strides = per_axis(n, "strides", count, 1, 1), dilations = per_axis(n, "dilations", count, 1, 1),
+             pads = per_axis(n, "pads", 2 * count, 0, 0), more = per_axis(n, "output_padding", count, 0, 0);
+  const std::string padding = automatic_padding(n);
+  const bool same = padding == "SAME_UPPER" || padding == "SAME_LOWER", given = n.attributes().has("output_shape");
+  std::vector<int64_t> wanted;
+  if (given) {
+    wanted = n.attributes().integers("output_shape");
+    // Some exporters count the batch and the channels too.
+    if (wanted.size() == count + 2) wanted.erase(wanted.begin(), wanted.begin() + 2);
+    if (wanted.size() != count) fail("output_shape is ", to_string(wanted), "; expected ", count, " numbers");
+    elements(wanted);  // refuses what is negative or too large
+  }
+  SlidingAxes axes;
+  for (size_t d = 0; d < count; ++d) {
+    SlidingAxis a = {0, kernel[d], strides[d], dilations[d], 0, 0, x.shape[d + 2]};
+    const int64_t whole = a.stride * (a.positions - 1) + more[d] + a.span();
+    if (given || same) {
+      a.extent = given ? wanted[d] : a.positions * a.stride;
+      const int64_t total = std::max<int64_t>(0, whole - a.extent);
+      a.before = padding == "SAME_UPPER" ? total / 2 : total - total / 2;
+      a.after = total - a.before;
+    } else {
+      if (padding == "NOTSET") a.before = pads[d], a.after = pads[d + count];
+      a.extent = whole - a.before - a.after;
+    }
+    if (a.extent < 0) fail("a padding of ", a.before, ", ", a.after, " leaves nothing of ", whole);
+    axes.push_back(a);
+  }
+  return axes;
+}
+
+void conv_transpose(Lowering &n) {
+  const Operand &x = n.input(0), &w = n.input(1), &bias = bias_of(n);
+  expect_same_type(n, x, w);
+  expect_weights(x, w);
+  if (x.shape[1] != w.shape[0]) fail("weights of ", to_string(w.shape), " do not fit an image of ", to_string(x.shape));
+  const int64_t per_group = w.shape[1], groups = groups_of(n, x.shape[1], 0), outputs = elements({per_group, groups});
+  expect_bias(bias, outputs);
+  const SlidingAxes axes = transposed_axes(n, x, w);
+  Shape spatial;
+  // The library asks that the convolution which this transposes has just x's positions.
+  bool fits = has_library_kernel(x, w);
+  for (const SlidingAxis &a : axes) {
+    spatial.push_back(a.extent);
+    const int64_t room = a.extent + a.before + a.after - a.span();
+    fits &= a.extent > 0 && room >= 0 && room / a.stride + 1 == a.positions;
+  }
+  const Shape shape = with_spatial(x.shape[0], outputs, spatial);
+  if (fits) {
+    Attributes attributes = window_attributes(axes).with("groups", groups).with("shape", image_shape(shape));
+    Shape pads = axes.size() == 1 ? Shape{0, axes[0].before, 0, axes[0].after}
+                                  : Shape{axes[0].before, axes[1].before, axes[0].after, axes[1].after};
+    attributes.set("pads", pads);
+    const Operand y =
+        n.reshaped(n.operation("conv2d_gradient_x", image_operands(n, {w, x}), attributes, image_shape(shape)), shape);
+    const Operand b = bias.present() ? n.casted(bias, Type::f32) : absent;
+    n.give(0,
+           n.casted(b.present() ? n.formula(Type::f32, shape, {y, b},
+                                            [](const Reads &r, const Axes &at) { return r[0].here() + r[1]({at[1]}); })
+                                : y,
+                    x.type));
+    return;
+  }
+  n.give(0, scattered(n, x, w, bias, axes, groups));
+}
+
+}  // namespace
+
+const OperatorList &convolution_operators() {
+  static const OperatorList list = {{"Conv", conv}, {"ConvTranspose", conv_transpose}};
+  return list;
+}
+
+}  // namespace saltern

@@ -1,0 +1,109 @@
+// Operators that read elements at places which other tensors name.
+
+#include "runtime/onnx/operators/arguments.h"
+#include "runtime/onnx/operators/indices.h"
+#include "runtime/onnx/operators/move_texts.h"
+#include "runtime/onnx/operators/operators.h"
+
+namespace saltern {
+
+namespace {
+
+void gather(Lowering &n) {
+  const Operand &x = n.input(0), &indices = n.input(1);
+  const auto axis = static_cast<size_t>(n.axis(n.attributes().integer("axis", 0), x.rank()));
+  expect_indices(indices, x.shape[axis]);
+  Shape shape = x.shape;
+  shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
+  shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), indices.shape.begin(), indices.shape.end());
+  // One index that is known is a place in the formula: what reads it can tell where that is.
+  const bool known = indices.value.defined() && indices.value.size() == 1;
+  const auto operands = known ? std::vector<Operand>{x} : std::vector<Operand>{x, indices};
+  n.give(0, n.formula(x.type, shape, operands, [&](const Reads &r, const Axes &at) {
+    const auto first = at.begin() + static_cast<std::ptrdiff_t>(axis), last = first + indices.rank();
+    Axes from(at.begin(), first);
+    if (known) {
+      const int64_t i = indices.value.integers()[0];
+      from.push_back(formula::constant_integer(Type::i64, i < 0 ? i + x.shape[axis] : i));
+    } else {
+      from.push_back(counted_from_end(r[1](Axes(first, last)), x.shape[axis]));
+    }
+    from.insert(from.end(), last, at.end());
+    return r[0](from);
+  }));
+}
+
+void gather_elements(Lowering &n) {
+  const Operand &x = n.input(0), &indices = n.input(1);
+  const auto axis = static_cast<size_t>(n.axis(n.attributes().integer("axis", 0), x.rank()));
+  if (indices.rank() != x.rank()) fail("indices of rank ", indices.rank(), " into a tensor of rank ", x.rank());
+  for (size_t d = 0; d < x.shape.size(); ++d)
+    if (d != axis && indices.shape[d] > x.shape[d])
+      fail("indices of ", to_string(indices.shape), " into ", to_string(x.shape), " along dimension ", axis);
+  expect_indices(indices, x.shape[axis]);
+  n.give(0, n.formula(x.type, indices.shape, {x, indices}, [&](const Reads &r, Axes at) {
+    at[axis] = counted_from_end(r[1](at), x.shape[axis]);
+    return r[0](at);
+  }));
+}
+
+void gather_nd(Lowering &n) {
+  const Operand &x = n.input(0), &indices = n.input(1);
+  const int64_t batch = n.attributes().integer("batch_dims", 0);
+  if (indices.rank() < 1) fail("its indices are one number; expected rows of them");
+  const int64_t depth = indices.shape.back();
+  if (batch < 0 || batch >= indices.rank() || batch + depth > x.rank())
+    fail("indices of ", to_string(indices.shape), " into ", to_string(x.shape), " after ", batch, " batch dimensions");
+  expect_index_rows(indices, Shape(x.shape.begin() + batch, x.shape.end()));
+  Shape shape(indices.shape.begin(), indices.shape.end() - 1);
+  const auto named = static_cast<std::ptrdiff_t>(shape.size());
+  shape.insert(shape.end(), x.shape.begin() + batch + depth, x.shape.end());
+  n.give(0, n.formula(x.type, shape, {x, indices}, [&](const Reads &r, const Axes &at) {
+    Axes from(at.begin(), at.begin() + batch);
+    for (int64_t k = 0; k < depth; ++k) {
+      Axes row(at.begin(), at.begin() + named);
+      row.push_back(index(k));
+      from.push_back(counted_from_end(r[1](row), x.shape[static_cast<size_t>(batch + k)]));
+    }
+    from.insert(from.end(), at.begin() + named, at.end());
+    return r[0](from);
+  }));
+}
+
+void reverse_sequence(Lowering &n) {
+  const Operand &x = n.input(0), &lengths = n.input(1);
+  const auto batch = static_cast<size_t>(n.axis(n.attributes().integer("batch_axis", 1), x.rank())),
+             time = static_cast<size_t>(n.axis(n.attributes().integer("time_axis", 0), x.rank()));
+  if (batch == time) fail("its batch and its time are both dimension ", batch);
+  if (lengths.shape != Shape{x.shape[batch]})
+    fail("lengths of ", to_string(lengths.shape), " for a batch of ", x.shape[batch]);
+  n.give(0, n.formula(x.type, x.shape, {x, lengths}, [&](const Reads &r, Axes at) {
+    const Expression t = at[time], length = cast(Type::i64, r[1]({at[batch]}));
+    at[time] = select(t < length, length - 1 - t, t);
+    return r[0](at);
+  }));
+}
+
+void triangle(Lowering &n) {
+  const Operand &x = n.input(0);
+  if (x.rank() < 2) fail("its input has the shape ", to_string(x.shape), "; expected matrices");
+  const bool upper = n.attributes().integer("upper", 1) != 0;
+  const Operand k = n.has(1) ? n.reshaped(n.input(1), {}) : n.constant(Tensor::of<int64_t>({}, {0}));
+  n.give(0, n.formula(x.type, x.shape, {x, k}, [&](const Reads &r, const Axes &at) {
+    const Expression diagonal = at[at.size() - 1] - at[at.size() - 2], border = r[1]({}), v = r[0](at);
+    return select(upper ? diagonal >= border : diagonal <= border, v, literal(v, 0));
+  }));
+}
+
+}  // namespace
+
+const OperatorList &gathering_operators() {
+  static const OperatorList list = {
+      {"Gather", gather, move_texts},      {"GatherElements", gather_elements, move_texts},
+      {"GatherND", gather_nd, move_texts}, {"ReverseSequence", reverse_sequence, move_texts},
+      {"Trilu", triangle, move_texts},
+  };
+  return list;
+}
+
+}  // namespace saltern

@@ -1,0 +1,206 @@
+// Operators that put tensors together, cut parts out of them and put edges around them.
+
+#include <algorithm>
+#include <limits>
+
+#include "runtime/onnx/operators/arguments.h"
+#include "runtime/onnx/operators/axis.h"
+#include "runtime/onnx/operators/move_texts.h"
+#include "runtime/onnx/operators/operators.h"
+#include "runtime/onnx/operators/parts.h"
+
+namespace saltern {
+
+namespace {
+
+void concat(Lowering &n) {
+  std::vector<Operand> all;
+  for (size_t i = 0; i < n.input_count(); ++i) all.push_back(n.input(i));
+  if (all.empty()) fail("has no input");
+  const int axis = n.axis(n.attributes().integer("axis"), all[0].rank());
+  Shape shape = all[0].shape;
+  int64_t end = 0;
+  for (const Operand &o : all) {
+    expect_same_type(n, all[0], o);
+    Shape like = o.shape;
+    if (o.rank() == all[0].rank()) like[static_cast<size_t>(axis)] = all[0].shape[static_cast<size_t>(axis)];
+    if (like != all[0].shape)
+      fail("joins ", to_string(all[0].shape), " and ", to_string(o.shape), " along dimension ", axis);
+    end += o.shape[static_cast<size_t>(axis)];
+  }
+  shape[static_cast<size_t>(axis)] = end;
+  n.give(0, n.operation("concat", all, {{"axis", int64_t{axis}}}, shape, all[0].type));
+}
+
+std::vector<HostValue> concat_on_host(const HostCall &c) {
+  std::vector<Tensor> parts;
+  for (size_t i = 0; i < c.inputs.size(); ++i) parts.push_back(c.tensor(i));
+  if (parts.empty()) fail("has no input");
+  return {joined(parts, axis_within(c.attributes().integer("axis"), parts[0].rank()))};
+}
+
+// x read with an index of each dimension that is begin + step * the result's.
+Operand cut(Lowering &n, const Operand &x, const Shape &shape, const Shape &begins, const Shape &steps) {
+  return n.formula(x.type, shape, {x}, [&](const Reads &r, Axes at) {
+    for (size_t d = 0; d < at.size(); ++d) at[d] = at[d] * steps[d] + begins[d];
+    return r[0](at);
+  });
+}
+
+void split(Lowering &n) {
+  const Operand &x = n.input(0);
+  const auto axis = static_cast<size_t>(n.axis(n.attributes().integer("axis", 0), x.rank()));
+  const int64_t extent = x.shape[axis];
+  const auto outputs = static_cast<int64_t>(n.node().outputs.size());
+  std::vector<int64_t> sizes = listed(n, "split", 1, "the sizes").value_or(std::vector<int64_t>{});
+  if (sizes.empty()) {
+    const int64_t count = n.attributes().integer("num_outputs", outputs);
+    if (count < 1 || count != outputs) fail("splits into ", count, " parts for ", outputs, " outputs");
+    const int64_t most = (extent + count - 1) / count;
+    if (n.opset() < 18 && extent % count != 0) fail(extent, " elements do not split into ", count, " equal parts");
+    for (int64_t i = 0; i < count; ++i) sizes.push_back(std::clamp<int64_t>(extent - i * most, 0, most));
+  }
+  int64_t all = 0;
+  for (int64_t s : sizes) {
+    if (s < 0 || s > extent) fail("splits ", extent, " elements into ", to_string(sizes));
+    all += s;
+  }
+  if (static_cast<int64_t>(sizes.size()) != outputs || all != extent)
+    fail("splits ", extent, " elements into ", to_string(sizes), " for ", outputs, " outputs");
+  Shape begins(x.shape.size(), 0);
+  const Shape steps(x.shape.size(), 1);
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    Shape shape = x.shape;
+    shape[axis] = sizes[i];
+    if (n.wants(i)) n.give(i, cut(n, x, shape, begins, steps));
+    begins[axis] += sizes[i];
+  }
+}
+
+void slice(Lowering &n) {
+  const Operand &x = n.input(0);
+  const auto starts = listed(n, "starts", 1, "the starts"), ends = listed(n, "ends", 2, "the ends");
+  if (!starts || !ends || starts->size() != ends->size()) fail("expected as many starts as ends");
+  const auto given_axes = listed(n, "axes", 3, "the axes"), given_steps = listed(n, "steps", 4, "the steps");
+  std::vector<int64_t> axes(starts->size());
+  for (size_t i = 0; i < axes.size(); ++i) axes[i] = static_cast<int64_t>(i);
+  if (given_axes) axes = *given_axes;
+  const std::vector<int64_t> by = given_steps.value_or(std::vector<int64_t>(starts->size(), 1));
+  if (axes.size() != starts->size() || by.size() != starts->size()) fail("expected as many axes and steps as starts");
+  Shape shape = x.shape, begins(x.shape.size(), 0), steps(x.shape.size(), 1);
+  const std::vector<int> places = axes_in(n, axes, x.rank());
+  for (size_t i = 0; i < places.size(); ++i) {
+    const auto d = static_cast<size_t>(places[i]);
+    const int64_t extent = x.shape[d], step = by[i];
+    if (step == 0) fail("a step is 0");
+    // Backwards, it ends before the first element at the furthest, but never begins there: ONNX's text, not NumPy's.
+    const int64_t most = step > 0 ? extent : extent - 1;
+    const auto place = [&](int64_t given, int64_t least) {
+      return std::max(std::min(given < 0 ? given + extent : given, most), std::min(least, most));
+    };
+    const int64_t begin = place((*starts)[i], 0), end = place((*ends)[i], step > 0 ? 0 : -1);
+    const int64_t way = step > 0 ? end - begin : begin - end;
+    // A step may be as long as integers go; longer than the way it is one step.
+    const int64_t stride = step > 0 ? std::min(step, extent + 1) : -std::max(step, -extent - 1);
+    shape[d] = way <= 0 ? 0 : (way + stride - 1) / stride;
+    begins[d] = begin;
+    steps[d] = step > 0 ? stride : -stride;
+  }
+  n.give(0, cut(n, x, shape, begins, steps));
+}
+
+// ---- Pad: negative pads cut off first; what is left has edges added.
+
+constexpr int64_t most_pad = int64_t{1} << 40;
+
+struct Edge {
+  int64_t first, count, before, after;  // the elements kept, and how many come before and after them
+};
+
+std::vector<Edge> edges_of(const Lowering &n, const Operand &x) {
+  const auto pads = listed(n, "pads", 1, "the pads");
+  if (!pads) fail("has no pads");
+  std::vector<int> axes(x.shape.size());
+  for (size_t d = 0; d < axes.size(); ++d) axes[d] = static_cast<int>(d);
+  if (n.has(3)) axes = axes_in(n, n.known_integers(3, "the axes"), x.rank());
+  if (pads->size() != 2 * axes.size()) fail(pads->size(), " pads for ", axes.size(), " axes");
+  std::vector<Edge> edges;
+  for (int64_t e : x.shape) edges.push_back({0, e, 0, 0});
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const int64_t begin = (*pads)[i], end = (*pads)[i + axes.size()];
+    if (std::min(begin, end) < -most_pad || std::max(begin, end) > most_pad)
+      fail("pads of ", begin, " and ", end, "; expected ", most_pad, " at most");
+    Edge &e = edges[static_cast<size_t>(axes[i])];
+    e = {std::max<int64_t>(-begin, 0), e.count + std::min<int64_t>(begin, 0) + std::min<int64_t>(end, 0),
+         std::max<int64_t>(begin, 0), std::max<int64_t>(end, 0)};
+    if (e.count < 0) fail("cuts off more than there is of ", to_string(x.shape));
+  }
+  return edges;
+}
+
+Expression mirrored(const Expression &i, const Edge &e) {
+  if (e.count == 1) return index(0);
+  const int64_t period = 2 * (e.count - 1);
+  return min(i % period, period - i % period);
+}
+
+struct PadMode {
+  const char *name;
+  Expression (*source)(const Expression &i, const Edge &e);  // null: a constant
+};
+
+const PadMode pad_modes[] = {
+    {"constant", nullptr},
+    {"reflect", mirrored},
+    {"edge", [](const Expression &i, const Edge &e) { return min(max(i, 0), e.count - 1); }},
+    {"wrap", [](const Expression &i, const Edge &e) { return i % e.count; }},
+};
+
+void pad(Lowering &n) {
+  const Operand &x = n.input(0);
+  const std::string given = n.attributes().word("mode", "constant");
+  const PadMode *mode =
+      std::find_if(std::begin(pad_modes), std::end(pad_modes), [&](const PadMode &m) { return m.name == given; });
+  if (mode == std::end(pad_modes)) fail("its mode is '", given, "'; expected constant, reflect, edge or wrap");
+  const std::vector<Edge> edges = edges_of(n, x);
+  Shape shape;
+  for (const Edge &e : edges) {
+    shape.push_back(e.before + e.count + e.after);
+    if (mode->source && e.count == 0 && shape.back() != 0) fail("repeats elements of ", to_string(x.shape));
+  }
+  std::vector<Operand> operands = {x};
+  if (n.has(2)) operands.push_back(n.reshaped(n.input(2), {}));
+  n.give(0, n.formula(x.type, shape, operands, [&](const Reads &r, Axes at) {
+    Expression inside;
+    for (size_t d = 0; d < at.size(); ++d) {
+      const Edge &e = edges[d];
+      Expression i = at[d] - e.before;
+      if (e.before > 0 || e.after > 0) {
+        if (mode->source) {
+          if (e.count > 0) i = mode->source(i, e);
+        } else {
+          const Expression in = i >= 0 && i < e.count;
+          inside = inside.defined() ? inside && in : in;
+        }
+      }
+      at[d] = i + e.first;
+    }
+    const Expression v = r[0](at);
+    if (!inside.defined()) return v;
+    return select(inside, v, r.size() > 1 ? r[1]({}) : literal(v, n.attributes().real("value", 0)));
+  }));
+}
+
+}  // namespace
+
+const OperatorList &joining_operators() {
+  static const OperatorList list = {
+      {"Concat", concat, concat_on_host, "", true},
+      {"Pad", pad, move_texts},
+      {"Slice", slice, move_texts},
+      {"Split", split, move_texts},
+  };
+  return list;
+}
+
+}  // namespace saltern

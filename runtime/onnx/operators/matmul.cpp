@@ -1,0 +1,108 @@
+// MatMul and Gemm.
+
+#include "runtime/onnx/operators/arguments.h"
+#include "runtime/onnx/operators/contraction.h"
+#include "runtime/onnx/operators/operators.h"
+#include "runtime/tensor/strided.h"
+
+namespace saltern {
+
+using formula::Function;
+
+Operand matrix_product(Lowering &n, const Operand &a, const Operand &b) {
+  expect_same_type(n, a, b);
+  if (a.rank() < 2 || b.rank() < 2 || a.shape.back() != b.shape[b.shape.size() - 2])
+    fail("matrices of ", to_string(a.shape), " and ", to_string(b.shape), " do not fit each other");
+  const int64_t inner = a.shape.back();
+  Shape shape = broadcast_shape({a.shape.begin(), a.shape.end() - 2}, {b.shape.begin(), b.shape.end() - 2}, "matrices");
+  shape.insert(shape.end(), {a.shape[a.shape.size() - 2], b.shape.back()});
+  if (working_type(a.type) == Type::f32 && elements(shape) > 0 && inner > 0) {
+    if (a.type != Type::f32) return n.casted(matrix_product(n, n.casted(a, Type::f32), n.casted(b, Type::f32)), a.type);
+    // One matrix for all batches: these are rows of one product.
+    if (a.rank() > 2 && b.rank() == 2) {
+      const Operand rows = n.reshaped(a, {elements(a.shape) / inner, inner});
+      return n.reshaped(n.operation("matmul", {rows, b}, {}, {rows.shape[0], b.shape[1]}), shape);
+    }
+    return n.operation("matmul", {a, b}, {}, shape);
+  }
+  return n.formula(a.type, shape, {a, b}, [&](const Reads &r, const Axes &at) {
+    // The broadcast batch of an operand, and its own last two indices.
+    const auto element = [&](const Read &x, const Expression &row, const Expression &column) {
+      std::vector<Expression> indices;
+      const size_t missing = shape.size() - x.shape().size();
+      for (size_t d = 0; d + 2 < x.shape().size(); ++d)
+        indices.push_back(x.shape()[d] == 1 ? formula::constant_integer(Type::i64, 0) : at[d + missing]);
+      indices.insert(indices.end(), {row, column});
+      return x(std::move(indices));
+    };
+    return reduce(Function::sum, {inner}, [&](const std::vector<Expression> &k) {
+      return element(r[0], at[at.size() - 2], k[0]) * element(r[1], k[0], at.back());
+    });
+  });
+}
+
+Operand matmul(Lowering &n, const Operand &a, const Operand &b) {
+  if (a.rank() == 0 || b.rank() == 0) fail("a product with a scalar; expected vectors or matrices");
+  const Operand left = a.rank() == 1 ? n.reshaped(a, {1, a.shape[0]}) : a;
+  const Operand right = b.rank() == 1 ? n.reshaped(b, {b.shape[0], 1}) : b;
+  const Operand y = matrix_product(n, left, right);
+  Shape shape = y.shape;
+  if (b.rank() == 1) shape.pop_back();
+  if (a.rank() == 1) shape.erase(shape.end() - (b.rank() == 1 ? 1 : 2));
+  return n.reshaped(y, shape);
+}
+
+namespace {
+
+void lower_matmul(Lowering &n) { n.give(0, matmul(n, n.input(0), n.input(1))); }
+
+// y = alpha * a' b' + beta * c
+void gemm(Lowering &n) {
+  const Operand &a = n.input(0), &b = n.input(1);
+  const double alpha = n.attributes().real("alpha", 1), beta = n.attributes().real("beta", 1);
+  const bool turned_a = n.attributes().integer("transA", 0) != 0, turned_b = n.attributes().integer("transB", 0) != 0;
+  if (a.rank() != 2 || b.rank() != 2)
+    fail("inputs of ", to_string(a.shape), " and ", to_string(b.shape), "; expected two matrices");
+  const Operand left = turned_a ? n.transposed(a, {1, 0}) : a;
+  const int64_t outputs = b.shape[turned_b ? 0 : 1];
+  const Shape shape = {left.shape[0], outputs};
+  const bool has_c = n.has(2) && beta != 0;
+  if (has_c && broadcast_shape(shape, n.input(2).shape, "c") != shape)
+    fail("c is ", to_string(n.input(2).shape), "; expected what broadcasts to ", to_string(shape));
+
+  // A fully connected layer as it is commonly exported.
+  if (a.type == Type::f32 && turned_b && alpha == 1 && has_c && beta == 1 && n.input(2).rank() > 0 &&
+      elements(n.input(2).shape) == outputs && n.input(2).shape.back() == outputs && elements(shape) > 0 &&
+      left.shape[1] > 0 && left.shape[1] == b.shape[1]) {
+    n.give(0, n.operation("dense", {left, b, n.reshaped(n.input(2), {outputs})}, {}, shape));
+    return;
+  }
+  const Operand product = matrix_product(n, left, turned_b ? n.transposed(b, {1, 0}) : b);
+  if (alpha == 1 && !has_c) {
+    n.give(0, product);
+    return;
+  }
+  std::vector<Operand> all = {product};
+  if (has_c) {
+    expect_same_type(n, a, n.input(2));
+    all.push_back(n.input(2));
+  }
+  // Integers are scaled as real numbers, unless the scale is 1.
+  const auto scaled = [](const Expression &e, double by) {
+    if (by == 1) return e;
+    return is_real(e.type()) ? e * by : cast(e.type(), cast(Type::f64, e) * by);
+  };
+  n.give(0, n.formula(a.type, shape, all, [&](const Reads &r, const Axes &) {
+    const Expression y = scaled(r[0].here(), alpha);
+    return has_c ? y + scaled(r[1].here(), beta) : y;
+  }));
+}
+
+}  // namespace
+
+const OperatorList &matmul_operators() {
+  static const OperatorList list = {{"Gemm", gemm}, {"MatMul", lower_matmul}};
+  return list;
+}
+
+}  // namespace saltern

@@ -1,0 +1,207 @@
+// Preparation of features (ai.onnx.ml): samples are rows, features the last dimension.
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/onnx/operators/building_blocks.h"
+#include "runtime/onnx/operators/ml_scores.h"
+#include "runtime/tensor/element.h"
+
+namespace saltern {
+
+namespace {
+
+using formula::constant_integer;
+using formula::Function;
+
+// ---- Selection.
+
+Shape extracted_shape(const Shape &x, int64_t count) {
+  if (x.empty()) fail("a scalar has no features");
+  Shape shape = x;
+  shape.back() = count;
+  // A vector is one sample.
+  if (shape.size() == 1) shape.insert(shape.begin(), 1);
+  return shape;
+}
+
+void array_feature_extractor(Lowering &n) {
+  const Operand &x = n.input(0);
+  const int64_t count = elements(n.input(1).shape);
+  const Operand indices = n.reshaped(n.input(1), {count});
+  if (indices.value.defined())
+    for (int64_t i : indices.value.integers())
+      if (i < 0 || i >= x.shape.back()) fail("feature ", i, " of ", x.shape.back());
+  n.give(0, n.formula(x.type, extracted_shape(x.shape, count), {x, indices}, [&](const Reads &r, const Axes &at) {
+    std::vector<Expression> place(at.end() - x.rank(), at.end());
+    place.back() = cast(Type::i64, r[1]({at.back()}));
+    return r[0](place);
+  }));
+}
+
+std::vector<HostValue> extract_texts(const HostCall &call) {
+  const Tensor x = call.tensor(0).in_layout(Layout::row_major);
+  const std::vector<int64_t> indices = call.tensor(1).integers();
+  const auto count = static_cast<int64_t>(indices.size());
+  const Tensor y = Tensor::empty(extracted_shape(x.shape(), count), Type::text);
+  const int64_t features = x.extent(-1);
+  for (int64_t i = 0; i < y.size(); ++i) {
+    const int64_t feature = indices[static_cast<size_t>(i % count)];
+    if (feature < 0 || feature >= features) fail("feature ", feature, " of ", features);
+    y.data<std::string>()[i] = x.data<std::string>()[i / count * features + feature];
+  }
+  return {y};
+}
+
+void feature_vectorizer(Lowering &n) {
+  std::vector<Operand> parts;
+  std::vector<int64_t> widths = n.attributes().integers("inputdimensions", {});
+  for (size_t i = 0; i < n.input_count(); ++i) {
+    const Operand &given = n.input(i);
+    if (given.rank() != 1 && given.rank() != 2)
+      fail("input ", i, " is ", to_string(given.shape), "; expected (N, C) or (C)");
+    const Operand x = n.casted(given.rank() == 2 ? given : n.reshaped(given, {1, given.shape[0]}), Type::f32);
+    // Cut, or filled with zeros.
+    const int64_t width = i < widths.size() ? widths[i] : x.shape[1];
+    parts.push_back(
+        width == x.shape[1] ? x : n.formula(Type::f32, {x.shape[0], width}, {x}, [&](const Reads &r, const Axes &at) {
+          return select(at[1] < x.shape[1], r[0](at), formula::constant(Type::f32, 0));
+        }));
+    if (parts.back().shape[0] != parts[0].shape[0])
+      fail("inputs of ", parts[0].shape[0], " and ", parts.back().shape[0], " samples");
+  }
+  if (parts.empty()) fail("has no input");
+  n.give(0, concatenated(n, parts, 1));
+}
+
+// ---- Values.
+
+void binarizer(Lowering &n) {
+  const Operand &x = n.input(0);
+  const double threshold = n.attributes().real("threshold", 0);
+  n.give(0, n.formula(x.type, x.shape, {x}, [&](const Reads &r, const Axes &) {
+    const Type type = is_real(x.type) ? x.type : Type::f64;
+    return cast(x.type, cast(type, r[0].here()) > threshold);
+  }));
+}
+
+// One value for each feature, or one for all, as a table to be read at the last index.
+Operand per_feature(Lowering &n, const Operand &x, Type type, const std::vector<double> &values, const char *what) {
+  const auto count = static_cast<int64_t>(values.size());
+  if (count != 1 && (x.rank() == 0 || count != x.shape.back()))
+    fail(what, " has ", count, " values; expected 1, or one for each feature of ", to_string(x.shape));
+  return constant_of(n, type, {count}, values);
+}
+
+void imputer(Lowering &n) {
+  const Operand &x = n.input(0);
+  const Attributes &a = n.attributes();
+  if (is_real(x.type)) {
+    const double replaced = a.real("replaced_value_float", 0);
+    const Operand values = per_feature(n, x, x.type == Type::f64 ? Type::f64 : Type::f32,
+                                       reals_of(a, "imputed_value_floats"), "imputed_value_floats");
+    n.give(0, n.formula(x.type, x.shape, {x, values}, [&](const Reads &r, const Axes &) {
+      const Expression e = r[0].here();
+      const Expression is_it = std::isnan(replaced) ? call(Function::is_nan, e) : e == replaced;
+      return select(is_it, cast(x.type, r[1].here()), e);
+    }));
+    return;
+  }
+  const std::vector<int64_t> &given = a.integers("imputed_value_int64s");
+  const int64_t replaced = a.integer("replaced_value_int64", 0);
+  const auto count = static_cast<int64_t>(given.size());
+  if (count != 1 && (x.rank() == 0 || count != x.shape.back())) fail("imputed_value_int64s has ", count, " values");
+  n.give(0, n.formula(x.type, x.shape, {x, constant_of(n, given)}, [&](const Reads &r, const Axes &) {
+    const Expression e = r[0].here();
+    return select(e == replaced, cast(x.type, r[1].here()), e);
+  }));
+}
+
+void scaler(Lowering &n) {
+  const Operand &x = n.input(0);
+  std::vector<double> offset = reals_of(n.attributes(), "offset"), scale = reals_of(n.attributes(), "scale");
+  if (offset.empty()) offset = {0};
+  if (scale.empty()) scale = {1};
+  const Type type = x.type == Type::f32 ? Type::f32 : Type::f64;
+  n.give(0, n.formula(Type::f32, x.shape,
+                      {x, per_feature(n, x, type, offset, "offset"), per_feature(n, x, type, scale, "scale")},
+                      [&](const Reads &r, const Axes &) {
+                        return cast(Type::f32, (cast(type, r[0].here()) - r[1].here()) * r[2].here());
+                      }));
+}
+
+// Rows divided by their greatest element, the sum of their sizes, or their length; where that is zero they stay.
+void normalizer(Lowering &n) {
+  const Operand &x = n.input(0);
+  const std::string norm = n.attributes().word("norm", "MAX");
+  if (norm != "MAX" && norm != "L1" && norm != "L2") fail("norm is '", norm, "'; expected MAX, L1 or L2");
+  if (x.rank() != 1 && x.rank() != 2) fail("samples are ", to_string(x.shape), "; expected (N, C) or (C)");
+  const Type type = x.type == Type::f32 ? Type::f32 : Type::f64;
+  Shape row = x.shape;
+  row.back() = 1;
+  const Operand divisor = n.formula(type, row, {x}, [&](const Reads &r, const Axes &at) {
+    const Expression e =
+        reduce(norm == "MAX" ? Function::greatest : Function::sum, {x.shape.back()}, [&](const auto &s) {
+          Axes place = at;
+          place.back() = s[0];
+          const Expression v = cast(type, r[0](place));
+          return norm == "L2" ? v * v : norm == "L1" ? abs(v) : v;
+        });
+    return norm == "L2" ? sqrt(e) : e;
+  });
+  n.give(0, n.formula(Type::f32, x.shape, {x, divisor}, [&](const Reads &r, const Axes &) {
+    const Expression v = cast(type, r[0].here()), by = r[1].here();
+    return cast(Type::f32, select(by == 0.0, v, v / by));
+  }));
+}
+
+// ---- Categories.
+
+void one_hot_encoder(Lowering &n) {
+  const Operand &x = n.input(0);
+  const std::vector<int64_t> categories = n.attributes().integers("cats_int64s", {});
+  if (categories.empty()) fail("needs cats_int64s for an input of numbers");
+  if (n.attributes().integer("zeros", 1) == 0)
+    for (double v : n.known(0, "what must be among the categories").reals())
+      if (std::find(categories.begin(), categories.end(), integer_of(v)) == categories.end())
+        fail(v, " is none of its categories");
+  Shape shape = x.shape;
+  shape.push_back(static_cast<int64_t>(categories.size()));
+  n.give(0, n.formula(Type::f32, shape, {x, constant_of(n, categories)}, [](const Reads &r, const Axes &at) {
+    const Expression category = cast(Type::i64, r[0]({at.begin(), at.end() - 1}));
+    return cast(Type::f32, category == r[1]({at.back()}));
+  }));
+}
+
+std::vector<HostValue> one_hot_texts(const HostCall &call) {
+  const Tensor x = call.tensor(0).in_layout(Layout::row_major);
+  const std::vector<std::string> &categories = call.attributes().words("cats_strings");
+  const bool zeros = call.attributes().integer("zeros", 1) != 0;
+  Shape shape = x.shape();
+  shape.push_back(static_cast<int64_t>(categories.size()));
+  const Tensor y = Tensor::zeros(shape);
+  for (int64_t i = 0; i < x.size(); ++i) {
+    const std::string &text = x.data<std::string>()[i];
+    const auto it = std::find(categories.begin(), categories.end(), text);
+    if (it == categories.end() && !zeros) fail("'", text, "' is none of its categories");
+    if (it != categories.end()) y.data<float>()[i * shape.back() + (it - categories.begin())] = 1;
+  }
+  return {y};
+}
+
+}  // namespace
+
+const OperatorList &ml_feature_operators() {
+  static const OperatorList list = {
+      {"ArrayFeatureExtractor", array_feature_extractor, extract_texts, ml_domain},
+      {"Binarizer", binarizer, nullptr, ml_domain},
+      {"FeatureVectorizer", feature_vectorizer, nullptr, ml_domain},
+      {"Imputer", imputer, nullptr, ml_domain},
+      {"Normalizer", normalizer, nullptr, ml_domain},
+      {"OneHotEncoder", one_hot_encoder, one_hot_texts, ml_domain},
+      {"Scaler", scaler, nullptr, ml_domain},
+  };
+  return list;
+}
+
+}  // namespace saltern

@@ -1,0 +1,139 @@
+#include "runtime/onnx/operators/ml_scores.h"
+
+#include "runtime/onnx/operators/building_blocks.h"
+#include "runtime/onnx/operators/softmax.h"
+
+namespace saltern {
+
+using formula::constant_integer;
+using formula::Function;
+
+const char *const ml_domain = "ai.onnx.ml";
+
+namespace {
+
+Operand along_rows(Lowering &n, Function f, const Operand &x) {
+  return n.formula(x.type, {x.shape[0], 1}, {x}, [&](const Reads &r, const Axes &at) {
+    return reduce(f, {x.shape[1]}, [&](const auto &s) { return r[0]({at[0], s[0]}); });
+  });
+}
+
+Operand softmax_zero(Lowering &n, const Operand &x) {
+  const Operand top = along_rows(n, Function::greatest, x);
+  const Operand parts = n.formula(x.type, x.shape, {x, top}, [](const Reads &r, const Axes &) {
+    const Expression v = r[0].here(), t = r[1].here();
+    return select(abs(v) > 1e-7, exp(v - t), v * exp(-t));
+  });
+  const Operand total = along_rows(n, Function::sum, parts);
+  return n.formula(x.type, x.shape, {parts, total}, [](const Reads &r, const Axes &) {
+    const Expression sum = r[1].here();
+    return select(sum == 0.0, literal(sum, 0.5), r[0].here() / sum);
+  });
+}
+
+// The inverse of the normal distribution, by Winitzki's approximation of the inverse of erf.
+Expression probit(const Expression &v) {
+  const Expression x = v * 2.0 - 1.0, rest = (1.0 - x) * (1.0 + x), logarithm = log(rest);
+  const Expression a = logarithm * 0.5 + 2 / (3.14159265358979323846 * 0.147);
+  const Expression size = sqrt(sqrt(a * a - logarithm / 0.147) - a);
+  return select(rest == 0.0, literal(x, 0), select(x < 0.0, -size, size)) * 1.41421356;
+}
+
+}  // namespace
+
+Operand sample_rows(Lowering &n) {
+  const Operand &x = n.input(0);
+  if (x.rank() != 1 && x.rank() != 2) fail("samples are ", to_string(x.shape), "; expected (N, F)");
+  const Operand real = n.casted(x, x.type == Type::f64 ? Type::f64 : Type::f32);
+  return x.rank() == 2 ? real : n.reshaped(real, {1, x.shape[0]});
+}
+
+Operand linear_scores(Lowering &n, const Operand &x, const std::vector<double> &weights, int64_t rows,
+                      const std::vector<double> &bias) {
+  if (rows < 1 || static_cast<int64_t>(weights.size()) != rows * x.shape[1])
+    fail(weights.size(), " coefficients for ", rows, " results of ", x.shape[1], " features");
+  const Operand w = constant_of(n, x.type, {rows, x.shape[1]}, weights);
+  if (bias.empty()) return dense(n, x, w);
+  if (static_cast<int64_t>(bias.size()) != rows) fail(bias.size(), " intercepts for ", rows, " results");
+  return dense(n, x, w, constant_of(n, x.type, {rows}, bias));
+}
+
+Operand transformed_scores(Lowering &n, const Operand &scores, const std::string &transform) {
+  const auto each = [&](const auto &of) {
+    return n.formula(scores.type, scores.shape, {scores},
+                     [&](const Reads &r, const Axes &) -> Expression { return of(r[0].here()); });
+  };
+  if (transform == "NONE") return scores;
+  if (transform == "LOGISTIC") return each([](const Expression &e) { return 1.0 / (1.0 + exp(-e)); });
+  if (transform == "SOFTMAX") return softmax(n, scores, 1);
+  if (transform == "SOFTMAX_ZERO") return softmax_zero(n, scores);
+  if (transform == "PROBIT") return each(probit);
+  fail("post_transform is '", transform, "'; expected NONE, LOGISTIC, SOFTMAX, SOFTMAX_ZERO or PROBIT");
+}
+
+Operand both_sides(Lowering &n, const Operand &score) {
+  return n.formula(score.type, {score.shape[0], 2}, {score}, [](const Reads &r, const Axes &at) {
+    const Expression s = r[0]({at[0], constant_integer(Type::i64, 0)});
+    return select(at[1] == 0, -s, s);
+  });
+}
+
+Operand best_class(Lowering &n, const Operand &scores) {
+  return n.formula(Type::i64, {scores.shape[0]}, {scores}, [&](const Reads &r, const Axes &at) {
+    return reduce(Function::first_greatest, {scores.shape[1]}, [&](const auto &s) { return r[0]({at[0], s[0]}); });
+  });
+}
+
+size_t class_count(const Attributes &attributes, const char *attribute) {
+  const char *texts = "classlabels_strings";
+  if (attributes.has(attribute) && !attributes.integers(attribute).empty())
+    return attributes.integers(attribute).size();
+  return attributes.has(texts) ? attributes.words(texts).size() : 0;
+}
+
+Operand class_labels(Lowering &n, const Operand &classes, const char *attribute) {
+  const std::vector<int64_t> labels = n.attributes().integers(attribute, {});
+  if (labels.empty()) {
+    if (class_count(n.attributes(), attribute) > 0) unsupported("labels that are texts; only the host has them");
+    return classes;
+  }
+  return n.formula(Type::i64, classes.shape, {classes, constant_of(n, labels)},
+                   [](const Reads &r, const Axes &) { return r[1]({r[0].here()}); });
+}
+
+std::vector<HostValue> class_texts(const HostCall &call, const char *attribute) {
+  const Operator &op = *find_operator(call.node.domain, call.node.operation);
+  const char *name = "classlabels_strings";
+  if (!call.attributes().has(name) || call.attributes().words(name).empty())
+    return compute_lowered(op, call.node, call.opset, call.inputs);
+  const std::vector<std::string> &labels = call.attributes().words(name);
+  if (labels.size() < 2) unsupported("a single label that is a text: there is none for the other class");
+  std::vector<int64_t> numbers(labels.size());
+  for (size_t i = 0; i < labels.size(); ++i) numbers[i] = static_cast<int64_t>(i);
+  Graph::Node numbered = call.node;
+  numbered.attributes.set(name, std::vector<std::string>());
+  numbered.attributes.set(attribute, numbers);
+  std::vector<HostValue> results = compute_lowered(op, numbered, call.opset, call.inputs);
+  if (results.empty() || results[0].is_empty()) return results;
+  const std::vector<int64_t> classes = results[0].tensor().integers();
+  const Tensor texts = Tensor::empty(results[0].tensor().shape(), Type::text);
+  for (size_t i = 0; i < classes.size(); ++i) texts.data<std::string>()[i] = labels.at(static_cast<size_t>(classes[i]));
+  results[0] = texts;
+  return results;
+}
+
+std::vector<double> reals_of(const Attributes &attributes, const std::string &name) {
+  if (attributes.has(name + "_as_tensor")) return attributes.tensor(name + "_as_tensor").reals();
+  return attributes.has(name) ? attributes.reals(name) : std::vector<double>();
+}
+
+Operand constant_of(Lowering &n, Type type, const Shape &shape, const std::vector<double> &values) {
+  if (type == Type::f64) return n.constant(Tensor::of<double>(shape, values));
+  return n.constant(Tensor::of<float>(shape, std::vector<float>(values.begin(), values.end())));
+}
+
+Operand constant_of(Lowering &n, const std::vector<int64_t> &values) {
+  return n.constant(Tensor::of<int64_t>({static_cast<int64_t>(values.size())}, values));
+}
+
+}  // namespace saltern

@@ -1,0 +1,246 @@
+// Ensembles of decision trees (ai.onnx.ml): each tree sends a sample to one of its leaves, whose weights add up.
+//
+// All trees are one table of nodes, with the trees' leaves among them, each its own successor. A formula moves all
+// samples in all trees one level down; after as many levels as the deepest tree has, all are at their leaves.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "runtime/onnx/operators/ml_scores.h"
+#include "runtime/onnx/operators/ml_trees.h"
+
+namespace saltern {
+
+namespace {
+
+using formula::Function;
+
+int64_t depth_of(const Trees &t) {
+  // Along each path from the roots; a node that is met again deeper than there are nodes is in a circle.
+  int64_t deepest = 0;
+  std::vector<std::pair<int64_t, int64_t>> open;
+  for (int64_t r : t.roots) open.emplace_back(r, 0);
+  std::vector<int64_t> seen(t.size(), -1);
+  while (!open.empty()) {
+    const auto [node, depth] = open.back();
+    open.pop_back();
+    if (node < 0 || node >= static_cast<int64_t>(t.size())) fail("a tree leads to node ", node, " of ", t.size());
+    const auto at = static_cast<size_t>(node);
+    if (depth > static_cast<int64_t>(t.size())) fail("a tree leads back to its node ", node);
+    if (seen[at] >= depth) continue;
+    seen[at] = depth;
+    deepest = std::max(deepest, depth);
+    if (t.yes[at] == node && t.no[at] == node) continue;
+    open.emplace_back(t.yes[at], depth + 1);
+    open.emplace_back(t.no[at], depth + 1);
+  }
+  return deepest;
+}
+
+// Whether a sample's feature takes the branch of a node; the nodes' modes that occur are those asked for.
+class Question {
+ public:
+  Question(Lowering &n, const Trees &t, Type type) : occurring_(t.mode) {
+    std::sort(occurring_.begin(), occurring_.end());
+    occurring_.erase(std::unique(occurring_.begin(), occurring_.end()), occurring_.end());
+    const auto count = static_cast<int64_t>(t.size());
+    add(feature_, constant_of(n, t.feature));
+    add(split_, constant_of(n, type, {count}, t.split));
+    add(yes_, constant_of(n, t.yes));
+    add(no_, constant_of(n, t.no));
+    if (occurring_.size() > 1) add(mode_, constant_of(n, t.mode));
+    if (std::find(t.missing_true.begin(), t.missing_true.end(), 1) != t.missing_true.end())
+      add(missing_, constant_of(n, t.missing_true));
+    if (!t.sets.empty()) add_sets(n, t, type);
+  }
+
+  // x is operand 0; the nodes' tables follow from 1 on.
+  const std::vector<Operand> &tables() const { return tables_; }
+
+  Expression next(const Reads &r, const Expression &sample, const Expression &node) const {
+    const Expression x = r[0]({sample, r[feature_]({node})}), split = r[split_]({node});
+    Expression is_true = answer(occurring_[0], r, x, split);
+    for (size_t i = 1; i < occurring_.size(); ++i)
+      is_true = select(r[mode_]({node}) == occurring_[i], answer(occurring_[i], r, x, split), is_true);
+    const Expression is_missing = call(Function::is_nan, x);
+    is_true = missing_ ? select(is_missing, r[missing_]({node}) == 1, is_true) : is_true && !is_missing;
+    return select(is_true, r[yes_]({node}), r[no_]({node}));
+  }
+
+ private:
+  void add(size_t &number, const Operand &table) {
+    tables_.push_back(table);
+    number = tables_.size();
+  }
+
+  void add_sets(Lowering &n, const Trees &t, Type type) {
+    for (const std::vector<double> &s : t.sets) largest_ = std::max<int64_t>(largest_, static_cast<int64_t>(s.size()));
+    std::vector<double> all;
+    for (const std::vector<double> &s : t.sets) {
+      all.insert(all.end(), s.begin(), s.end());
+      all.resize(all.size() + static_cast<size_t>(largest_) - s.size(), std::nan(""));  // equal to nothing
+    }
+    add(sets_, constant_of(n, type, {static_cast<int64_t>(t.sets.size()), largest_}, all));
+  }
+
+  Expression answer(int64_t mode, const Reads &r, const Expression &x, const Expression &split) const {
+    switch (mode) {
+      case 0:
+        return x <= split;
+      case 1:
+        return x < split;
+      case 2:
+        return x >= split;
+      case 3:
+        return x > split;
+      case 4:
+        return x == split;
+      case 5:
+        return !(x == split);
+      default:
+        return reduce(Function::sum, {largest_}, [&](const auto &s) {
+                 return cast(Type::i64, x == r[sets_]({cast(Type::i64, split), s[0]}));
+               }) > 0;
+    }
+  }
+
+  std::vector<int64_t> occurring_;
+  std::vector<Operand> tables_;
+  size_t feature_ = 0, split_ = 0, yes_ = 0, no_ = 0, mode_ = 0, missing_ = 0, sets_ = 0;  // 0: there is none
+  int64_t largest_ = 1;
+};
+
+// How a tree's weights become one: sums and averages, or the least and the greatest.
+struct Aggregate {
+  std::string name;
+  Function function;
+  double without;  // the value of a leaf that has no vote for a target
+};
+const std::vector<Aggregate> &aggregates() {
+  constexpr double most = std::numeric_limits<float>::max();
+  static const std::vector<Aggregate> table = {{"AVERAGE", Function::sum, 0},
+                                               {"SUM", Function::sum, 0},
+                                               {"MIN", Function::least, most},
+                                               {"MAX", Function::greatest, -most}};
+  return table;
+}
+
+constexpr int64_t most_targets = 1 << 16;
+
+// (N, targets)
+Operand scores(Lowering &n, const Trees &t, const std::string &aggregate, const std::vector<double> &base) {
+  const Operand x = sample_rows(n);
+  const int64_t samples = x.shape[0];
+  const auto trees = static_cast<int64_t>(t.roots.size());
+  if (trees == 0) fail("has no trees");
+  for (int64_t f : t.feature)
+    if (f < 0 || f >= x.shape[1]) fail("a tree asks for feature ", f, " of ", x.shape[1]);
+  const auto how =
+      std::find_if(aggregates().begin(), aggregates().end(), [&](const Aggregate &a) { return a.name == aggregate; });
+  if (how == aggregates().end()) fail("aggregate_function is '", aggregate, "'; expected SUM, AVERAGE, MIN or MAX");
+
+  const int64_t depth = depth_of(t);
+  Operand at_node = n.formula(Type::i64, {samples, trees}, {constant_of(n, t.roots)},
+                              [](const Reads &r, const Axes &at) { return r[0]({at[1]}); });
+  const Question question(n, t, x.type);
+  for (int64_t level = 0; level < depth; ++level) {
+    std::vector<Operand> operands = {x};
+    operands.insert(operands.end(), question.tables().begin(), question.tables().end());
+    operands.push_back(at_node);
+    at_node = n.formula(Type::i64, at_node.shape, operands,
+                        [&](const Reads &r, const Axes &at) { return question.next(r, at[0], r.back().here()); });
+  }
+
+  const int64_t rows = 1 + *std::max_element(t.leaf.begin(), t.leaf.end());
+  if (t.targets < 1 || t.targets > most_targets) fail(t.targets, " targets; expected 1 to ", most_targets);
+  std::vector<double> weights(static_cast<size_t>(rows * t.targets), how->without);
+  std::vector<bool> voted(weights.size(), false);
+  for (const Trees::Vote &v : t.votes) {
+    if (v.target < 0 || v.target >= t.targets) fail("a leaf votes for ", v.target, " of ", t.targets);
+    const auto at = static_cast<size_t>(v.row * t.targets + v.target);
+    const double before = weights[at];
+    weights[at] = !voted[at]                            ? v.weight
+                  : how->function == Function::sum      ? before + v.weight
+                  : how->function == Function::greatest ? std::max(before, v.weight)
+                                                        : std::min(before, v.weight);
+    voted[at] = true;
+  }
+  std::vector<Operand> operands = {at_node, constant_of(n, t.leaf), constant_of(n, x.type, {rows, t.targets}, weights)};
+  const bool has_base = !base.empty();
+  if (has_base) {
+    if (base.size() != 1 && static_cast<int64_t>(base.size()) != t.targets)
+      fail(base.size(), " base values for ", t.targets, " targets");
+    operands.push_back(constant_of(n, x.type, {static_cast<int64_t>(base.size())}, base));
+  }
+  return n.formula(x.type, {samples, t.targets}, operands, [&](const Reads &r, const Axes &at) {
+    Expression e = reduce(how->function, {trees}, [&](const auto &s) {
+      return r[2]({r[1]({r[0]({at[0], s[0]})}), at[1]});
+    });
+    if (aggregate == "AVERAGE") e = e / static_cast<double>(trees);
+    return has_base ? e + r[3].here() : e;
+  });
+}
+
+// ---- Operators.
+
+void tree_ensemble(Lowering &n) {
+  static const std::vector<std::string> transforms = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"};
+  const Attributes &a = n.attributes();
+  const auto aggregate = static_cast<size_t>(a.integer("aggregate_function", 1)),
+             transform = static_cast<size_t>(a.integer("post_transform", 0));
+  if (aggregate >= aggregates().size()) fail("aggregate_function is ", aggregate, "; expected 0 to 3");
+  if (transform >= transforms.size()) fail("post_transform is ", transform, "; expected 0 to 4");
+  const Operand y = scores(n, separate_trees(a), aggregates()[aggregate].name, {});
+  n.give(0, n.casted(transformed_scores(n, y, transforms[transform]), n.input(0).type));
+}
+
+void tree_regressor(Lowering &n) {
+  const Attributes &a = n.attributes();
+  Trees t = numbered_trees(a, "target");
+  t.targets = a.integer("n_targets", 1);
+  const Operand y = scores(n, t, a.word("aggregate_function", "SUM"), reals_of(a, "base_values"));
+  n.give(0, n.casted(transformed_scores(n, y, post_transform(n)), Type::f32));
+}
+
+void tree_classifier(Lowering &n) {
+  const Attributes &a = n.attributes();
+  const char *labels = "classlabels_int64s";
+  Trees t = numbered_trees(a, "class");
+  const auto classes = static_cast<int64_t>(class_count(a, labels));
+  if (classes == 0) fail("has no labels of classes");
+  t.targets = classes;
+  Operand y = scores(n, t, "SUM", reals_of(a, "base_values"));
+  const bool one_voted =
+      std::all_of(t.votes.begin(), t.votes.end(), [&](const Trees::Vote &v) { return v.target == t.votes[0].target; });
+  const std::string transform = post_transform(n);
+  if (one_voted && !t.votes.empty() && classes <= 2) {
+    // One score tells two classes apart: as a probability, or by its sign where a transform makes it one.
+    const int64_t column = t.votes[0].target;
+    const bool is_probability = transform == "NONE" || transform == "PROBIT";
+    y = n.formula(y.type, {y.shape[0], 2}, {y}, [&](const Reads &r, const Axes &at) {
+      const Expression s = r[0]({at[0], formula::constant_integer(Type::i64, column)});
+      return select(at[1] == 1, s, is_probability ? 1.0 - s : -s);
+    });
+  }
+  y = transformed_scores(n, y, transform);
+  const Operand best = best_class(n, y);
+  if (classes == 1 && a.integers(labels, {1}) != std::vector<int64_t>{1})
+    unsupported("a single label other than 1: there is none for the other class");
+  n.give(0, classes == 1 ? best : class_labels(n, best, labels));
+  n.give(1, n.casted(y, Type::f32));
+}
+
+}  // namespace
+
+const OperatorList &ml_tree_operators() {
+  static const auto with_texts = [](const HostCall &c) { return class_texts(c, "classlabels_int64s"); };
+  static const OperatorList list = {
+      {"TreeEnsemble", tree_ensemble, nullptr, ml_domain},
+      {"TreeEnsembleClassifier", tree_classifier, with_texts, ml_domain, true},
+      {"TreeEnsembleRegressor", tree_regressor, nullptr, ml_domain},
+  };
+  return list;
+}
+
+}  // namespace saltern

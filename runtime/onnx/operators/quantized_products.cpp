@@ -1,0 +1,185 @@
+// Products and convolutions of quantized numbers: (x - zero point), summed in i32; QLinear* scale the sum and round it
+// back.
+//
+// Numbers of 8 bits go through the library's f32 kernels: f32 holds integers up to 2^24, so that sums of a few hundred
+// products are exact in any order. Longer ones are taken in parts, whose sums are added in i32.
+
+#include <algorithm>
+
+#include "runtime/formula/evaluate.h"
+#include "runtime/onnx/operators/building_blocks.h"
+#include "runtime/onnx/operators/contraction.h"
+#include "runtime/onnx/operators/convolution.h"
+#include "runtime/onnx/operators/operators.h"
+#include "runtime/onnx/operators/rounding.h"
+
+namespace saltern {
+
+namespace {
+
+const Operand absent;
+
+const Operand &optional(const Lowering &n, size_t i) { return n.has(i) ? n.input(i) : absent; }
+
+// What the elements count from their zero point on: in f32 where they have 8 bits or are small floats, else in i32.
+struct Counted {
+  Operand values;
+  int64_t largest;  // no element is further from 0; 0: sums of products are not exact in f32
+};
+
+// The distance between a type's numbers and zero points that is never exceeded; these are numbers of the type where
+// they are not known.
+int64_t largest_distance(Type type, const Operand &zero) {
+  const int bits = facts(type).bits;
+  const bool natural = facts(type).kind == TypeFacts::Kind::natural;
+  const int64_t low = natural ? 0 : -(int64_t{1} << (bits - 1)), high = low + (int64_t{1} << bits) - 1;
+  if (!zero.present()) return std::max(-low, high);
+  if (!zero.value.defined()) return high - low;
+  int64_t largest = 1;
+  for (int64_t z : zero.value.integers()) largest = std::max({largest, high - z, z - low});
+  return largest;
+}
+
+// The zero point broadcasts. Small constants are counted at once: some kernels want constant weights.
+Counted counted(Lowering &n, const Operand &x, const Operand &zero) {
+  constexpr int64_t few = 16384;
+  const bool small = !is_real(x.type) && facts(x.type).bits <= 8;
+  const Type type = small || is_real(x.type) ? Type::f32 : Type::i32;
+  if (zero.present() && zero.type != x.type)
+    fail("a zero point of ", facts(zero.type).name, " for a tensor of ", facts(x.type).name, "; expected one type");
+  const int64_t largest = small ? largest_distance(x.type, zero) : 0;
+  const Element element = [&](const Reads &r, const Axes &) {
+    const Expression e = cast(type, r[0].here());
+    return zero.present() ? e - cast(type, r[1].here()) : e;
+  };
+  std::vector<Operand> operands = {x};
+  if (zero.present()) operands.push_back(zero);
+  if (!x.value.defined() || elements(x.shape) > few || (zero.present() && !zero.value.defined()))
+    return {n.formula(type, x.shape, operands, element), largest};
+  Reads reads;
+  std::vector<Tensor> values;
+  for (const Operand &o : operands) {
+    reads.emplace_back(static_cast<int>(reads.size()), o, x.shape);
+    values.push_back(o.value);
+  }
+  return {n.constant(evaluate(element(reads, {}), values, x.shape)), largest};
+}
+
+// How many products of such elements have a sum that f32 holds.
+int64_t exact_products(const Counted &a, const Counted &b) {
+  constexpr int64_t exact = 1 << 24;
+  return a.largest == 0 || b.largest == 0 ? 0 : exact / (a.largest * b.largest);
+}
+
+// The sum in i32 of what `part(begin, count)` gives for parts of [0, extent), each of at most `most`; and of the bias,
+// which may be absent.
+Operand sum_of_parts(Lowering &n, int64_t extent, int64_t most, const Operand &bias,
+                     const std::function<Operand(int64_t begin, int64_t count)> &part) {
+  std::vector<Operand> all;
+  for (int64_t begin = 0; begin < extent; begin += most) all.push_back(part(begin, std::min(most, extent - begin)));
+  const Shape shape = all.at(0).shape;
+  if (bias.present()) all.push_back(bias);
+  return n.formula(Type::i32, shape, all, [](const Reads &r, const Axes &) {
+    Expression e = cast(Type::i32, r[0].here());
+    for (size_t i = 1; i < r.size(); ++i) e = e + cast(Type::i32, r[i].here());
+    return e;
+  });
+}
+
+// Scales and zero points as they broadcast to a matrix: one number, one for each row of a left and for each column of a
+// right one, or a tensor of the matrix's rank.
+Operand along_rows(Lowering &n, const Operand &p) {
+  if (!p.present()) return p;
+  if (elements(p.shape) == 1) return n.reshaped(p, {});
+  return p.rank() == 1 ? n.reshaped(p, {p.shape[0], 1}) : p;
+}
+Operand along_columns(Lowering &n, const Operand &p) {
+  return p.present() && elements(p.shape) == 1 ? n.reshaped(p, {}) : p;
+}
+// One number, or one for each output of a convolution, for a tensor that has its outputs in dimension `axis`.
+Operand along_outputs(Lowering &n, const Operand &p, int axis, int rank) {
+  if (!p.present()) return p;
+  if (elements(p.shape) == 1) return n.reshaped(p, {});
+  Shape shape(static_cast<size_t>(rank), 1);
+  shape[static_cast<size_t>(axis)] = elements(p.shape);
+  return n.reshaped(p, shape);
+}
+
+// round(sum * a_scale * b_scale / y_scale) + y_zero, within the bounds of y's type. The scales broadcast to the sum.
+Operand requantized(Lowering &n, const Operand &sum, const Operand &a_scale, const Operand &b_scale,
+                    const Operand &y_scale, const Operand &y_zero) {
+  return n.formula(y_zero.type, sum.shape, {sum, a_scale, b_scale, y_scale, y_zero}, [&](const Reads &r, const Axes &) {
+    const auto f32 = [&](size_t i) { return cast(Type::f32, r[i].here()); };
+    const Expression scaled = f32(0) * (f32(1) * f32(2) / f32(3));
+    if (is_real(y_zero.type)) return cast(y_zero.type, scaled + f32(4));
+    return rounded_within(y_zero.type, call(formula::Function::round, scaled) + f32(4));
+  });
+}
+
+// In i32; in f32 where one of them is of small floats.
+Operand product(Lowering &n, const Counted &a, const Counted &b) {
+  const Operand &left = a.values, &right = b.values;
+  const int64_t most = exact_products(a, b), inner = left.rank() == 0 ? 0 : left.shape.back();
+  const int rows = std::max(right.rank() - 2, 0);  // the dimension of `right` that is summed over
+  if (most > 0 && inner > 0 && right.rank() > 0 && right.shape[static_cast<size_t>(rows)] == inner)
+    return sum_of_parts(n, inner, most, absent, [&](int64_t begin, int64_t count) {
+      return matmul(n, sliced(n, left, left.rank() - 1, begin, count), sliced(n, right, rows, begin, count));
+    });
+  const Type type = a.largest == 0 && b.largest == 0 && is_real(left.type) ? Type::f32 : Type::i32;
+  return matmul(n, n.casted(left, type), n.casted(right, type));
+}
+
+void matmul_integer(Lowering &n) {
+  n.give(0, product(n, counted(n, n.input(0), along_rows(n, optional(n, 2))),
+                    counted(n, n.input(1), along_columns(n, optional(n, 3)))));
+}
+
+void qlinear_matmul(Lowering &n) {
+  const Operand sum = product(n, counted(n, n.input(0), along_rows(n, n.input(2))),
+                              counted(n, n.input(3), along_columns(n, n.input(5))));
+  n.give(0, requantized(n, sum, along_rows(n, n.input(1)), along_columns(n, n.input(4)), along_rows(n, n.input(6)),
+                        along_rows(n, n.input(7))));
+}
+
+Operand integer_convolution(Lowering &n, const Operand &x, const Operand &x_zero, const Operand &w,
+                            const Operand &w_zero, const Operand &bias) {
+  if (x.rank() < 2 || w.rank() != x.rank())
+    fail("an image of ", to_string(x.shape), " and weights of ", to_string(w.shape),
+         "; expected (N, C, D1, ...) and as many dimensions");
+  const SlidingAxes axes = sliding_axes(n, x.shape, {w.shape.begin() + 2, w.shape.end()});
+  const int64_t groups = groups_of(n, x.shape[1], w.shape[0]), channels = w.shape[1];
+  const Counted image = counted(n, x, along_outputs(n, x_zero, 1, x.rank())),
+                weights = counted(n, w, along_outputs(n, w_zero, 0, w.rank()));
+  const int64_t taps = elements(kernel_of(axes)), most = taps == 0 ? 0 : exact_products(image, weights) / taps;
+  // Channels of several groups do not lie together: there is only one part of them.
+  const bool exact = most > 0 && channels > 0 && (groups == 1 ? channels == x.shape[1] : channels <= most);
+  if (!exact)
+    return convolution(n, n.casted(image.values, Type::i32), n.casted(weights.values, Type::i32), bias, axes, groups);
+  expect_bias(bias, w.shape[0]);
+  return sum_of_parts(n, channels, most, along_outputs(n, bias, 1, x.rank()), [&](int64_t begin, int64_t count) {
+    const Operand part = groups == 1 ? sliced(n, image.values, 1, begin, count) : image.values;
+    return convolution(n, part, sliced(n, weights.values, 1, begin, count), absent, axes, groups);
+  });
+}
+
+void conv_integer(Lowering &n) {
+  n.give(0, integer_convolution(n, n.input(0), optional(n, 2), n.input(1), optional(n, 3), absent));
+}
+
+void qlinear_conv(Lowering &n) {
+  const Operand sum = integer_convolution(n, n.input(0), n.input(2), n.input(3), n.input(5), optional(n, 8));
+  const auto outputs = [&](size_t i) { return along_outputs(n, n.input(i), 1, sum.rank()); };
+  n.give(0, requantized(n, sum, outputs(1), outputs(4), outputs(6), outputs(7)));
+}
+
+}  // namespace
+
+const OperatorList &quantized_product_operators() {
+  static const OperatorList list = {{"ConvInteger", conv_integer},
+                                    {"MatMulInteger", matmul_integer},
+                                    {"QLinearConv", qlinear_conv},
+                                    {"QLinearMatMul", qlinear_matmul}};
+  return list;
+}
+
+}  // namespace saltern

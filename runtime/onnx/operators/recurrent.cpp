@@ -1,0 +1,274 @@
+// Recurrent layers: RNN, GRU and LSTM. The steps are unrolled: a model has sequences of a fixed length.
+//
+// For each direction, all inputs are multiplied by W at once, (time * batch, gates * hidden); a step then is one
+// product of the hidden state with R and one or two formulas. Half precision is computed in f32.
+
+#include "runtime/onnx/operators/building_blocks.h"
+#include "runtime/onnx/operators/contraction.h"
+#include "runtime/onnx/operators/operators.h"
+#include "runtime/onnx/operators/recurrent_activations.h"
+
+namespace saltern {
+
+namespace {
+
+using formula::constant_integer;
+
+constexpr int64_t most_steps = int64_t{1} << 16;
+
+class Recurrent {
+ public:
+  Recurrent(Lowering &n, int64_t gates, const std::vector<std::string> &activations)
+      : n_(n), gates_(gates), type_(working_type(n.input(0).type)) {
+    const Operand &x = n.input(0), &w = n.input(1), &r = n.input(2);
+    batch_first_ = n.attributes().integer("layout", 0) != 0;
+    const std::string direction = n.attributes().word("direction", "forward");
+    if (direction != "forward" && direction != "reverse" && direction != "bidirectional")
+      fail("direction is '", direction, "'; expected forward, reverse or bidirectional");
+    directions_ = direction == "bidirectional" ? 2 : 1;
+    reverse_first_ = direction == "reverse";
+    if (x.rank() != 3 || w.rank() != 3 || r.rank() != 3) fail("X, W and R are expected to be of rank 3");
+    hidden_ = r.shape[2];
+    length_ = x.shape[batch_first_ ? 1 : 0];
+    batch_ = x.shape[batch_first_ ? 0 : 1];
+    if (w.shape != Shape{directions_, gates * hidden_, x.shape[2]} ||
+        r.shape != Shape{directions_, gates * hidden_, hidden_})
+      fail("X ", to_string(x.shape), ", W ", to_string(w.shape), " and R ", to_string(r.shape), " do not fit ",
+           directions_, " directions of ", gates, " gates");
+    if (n.attributes().integer("hidden_size", hidden_) != hidden_)
+      fail("hidden_size is ", n.attributes().integer("hidden_size"), "; R has ", hidden_);
+    if (n.has(3)) expect(n.input(3), {directions_, 2 * gates * hidden_}, "B");
+    if (n.has(4)) expect(n.input(4), {batch_}, "sequence_lens");
+    if (n.has(4) && n.input(4).value.defined())
+      for (int64_t l : n.input(4).value.integers())
+        if (l < 0 || l > length_) fail("sequence_lens has ", l, " for sequences of ", length_);
+    if (length_ > most_steps) unsupported(length_, " steps; they are unrolled, ", most_steps, " at most");
+    activations_ = recurrent_activations(n.attributes(), activations, directions_);
+    per_direction_ = activations.size();
+    const Operand in_time = batch_first_ ? n.transposed(x, {1, 0, 2}) : x;
+    x_ = n.reshaped(n.casted(in_time, type_), {length_ * batch_, x.shape[2]});
+  }
+  virtual ~Recurrent() = default;
+
+  void lower() {
+    std::vector<Operand> all, hidden, cells;
+    for (direction_ = 0; direction_ < directions_; ++direction_) {
+      begin_direction();
+      const bool reverse = direction_ == 1 || reverse_first_;
+      std::vector<Operand> states(static_cast<size_t>(length_));
+      State s = {initial(5), has_cell() ? initial(6) : Operand()};
+      for (int64_t i = 0; i < length_; ++i) {
+        const int64_t t = reverse ? length_ - 1 - i : i;
+        s = step(s, t);
+        states[static_cast<size_t>(t)] = n_.reshaped(inside(s.hidden, t), {1, 1, batch_, hidden_});
+      }
+      all.push_back(length_ == 0 ? filled(n_, type_, {0, 1, batch_, hidden_}, 0) : concatenated(n_, states, 0));
+      hidden.push_back(n_.reshaped(s.hidden, {1, batch_, hidden_}));
+      if (has_cell()) cells.push_back(n_.reshaped(s.cell, {1, batch_, hidden_}));
+    }
+    const Operand y = concatenated(n_, all, 1);
+    n_.give(0, n_.casted(batch_first_ ? n_.transposed(y, {2, 0, 1, 3}) : y, n_.input(0).type));
+    give_last(1, hidden);
+    if (has_cell()) give_last(2, cells);
+  }
+
+ protected:
+  struct State {
+    Operand hidden, cell;  // (batch, hidden)
+  };
+
+  virtual State step(const State &before, int64_t t) = 0;
+  virtual bool has_cell() const { return false; }
+  // Once before the steps of a direction.
+  virtual void begin_direction() {
+    w_products_ = dense(n_, x_, weights(1), bias(0, gates_));
+    r_ = weights(2);
+    r_bias_ = bias(gates_, gates_);
+  }
+
+  // W x + its bias, at a step: a part of what was computed for all, so that all steps read alike.
+  Operand input_products(int64_t t) const { return sliced(n_, w_products_, 0, t * batch_, batch_); }
+  // A gate of a product with all of R.
+  Expression gate(const Read &product, const Axes &at, int64_t gate) const {
+    return product({at[0], at[1] + gate * hidden_});
+  }
+  const Activation &activation(size_t i) const {
+    return activations_[static_cast<size_t>(direction_) * per_direction_ + i];
+  }
+
+  // A formula for the next state; where a sequence has ended, the state before remains.
+  Operand next(const Operand &before, std::vector<Operand> operands, int64_t t, const Element &element) {
+    const size_t own = operands.size();
+    if (n_.has(4)) operands.insert(operands.end(), {n_.input(4), before});
+    return n_.formula(type_, {batch_, hidden_}, operands, [&](const Reads &r, const Axes &at) {
+      const Expression e = element(r, at);
+      return n_.has(4) ? select(is_inside(r[own], at, t), e, r[own + 1].here()) : e;
+    });
+  }
+
+  // This direction's part of an input whose first dimension is the direction, cast to the working type.
+  Operand of_direction(const Operand &x, int axis = 0) const {
+    const Operand part = sliced(n_, x, axis, direction_, 1);
+    Shape shape = part.shape;
+    shape.erase(shape.begin() + axis);
+    return n_.casted(n_.reshaped(part, shape), type_);
+  }
+  static void expect(const Operand &x, const Shape &shape, const char *what) {
+    if (x.shape != shape) fail(what, " is ", to_string(x.shape), "; expected ", to_string(shape));
+  }
+
+  Lowering &n_;
+  int64_t gates_, directions_ = 1, direction_ = 0, length_ = 0, batch_ = 0, hidden_ = 0;
+  Type type_;
+  Operand w_products_, r_, r_bias_;
+
+  // Some gates of the bias, (gates * hidden); absent where there is none.
+  Operand bias(int64_t first, int64_t count) const {
+    if (!n_.has(3)) return {};
+    return sliced(n_, of_direction(n_.input(3)), 0, first * hidden_, count * hidden_);
+  }
+
+ private:
+  Operand weights(size_t input) const { return of_direction(n_.input(input)); }
+
+  Operand initial(size_t input) const {
+    if (!n_.has(input)) return filled(n_, type_, {batch_, hidden_}, 0);
+    const Shape shape = batch_first_ ? Shape{batch_, directions_, hidden_} : Shape{directions_, batch_, hidden_};
+    expect(n_.input(input), shape, "an initial state");
+    return of_direction(n_.input(input), batch_first_ ? 1 : 0);
+  }
+
+  static Expression is_inside(const Read &lengths, const Axes &at, int64_t t) {
+    return constant_integer(Type::i64, t) < cast(Type::i64, lengths({at[0]}));
+  }
+  // 0 where the sequence has ended.
+  Operand inside(const Operand &state, int64_t t) {
+    if (!n_.has(4)) return state;
+    return n_.formula(type_, state.shape, {state, n_.input(4)}, [&](const Reads &r, const Axes &at) {
+      return select(is_inside(r[1], at, t), r[0].here(), literal(r[0].here(), 0));
+    });
+  }
+
+  void give_last(size_t output, const std::vector<Operand> &states) {
+    const Operand y = n_.casted(concatenated(n_, states, 0), n_.input(0).type);
+    n_.give(output, batch_first_ ? n_.transposed(y, {1, 0, 2}) : y);
+  }
+
+  bool batch_first_ = false, reverse_first_ = false;
+  std::vector<Activation> activations_;
+  size_t per_direction_ = 0;
+  Operand x_;
+};
+
+// h = f(W x + R h)
+class Rnn : public Recurrent {
+ public:
+  explicit Rnn(Lowering &n) : Recurrent(n, 1, {"Tanh"}) {}
+
+ protected:
+  State step(const State &before, int64_t t) override {
+    const Operand product = dense(n_, before.hidden, r_, r_bias_);
+    return {next(before.hidden, {input_products(t), product}, t,
+                 [&](const Reads &r, const Axes &at) { return activation(0)(gate(r[0], at, 0) + gate(r[1], at, 0)); }),
+            {}};
+  }
+};
+
+// Gates z, r, h: h' = (1 - z) g(...) + z h, where the reset r is applied to h or to its product.
+class Gru : public Recurrent {
+ public:
+  explicit Gru(Lowering &n)
+      : Recurrent(n, 3, {"Sigmoid", "Tanh"}), product_first_(n.attributes().integer("linear_before_reset", 0) != 0) {}
+
+ protected:
+  void begin_direction() override {
+    Recurrent::begin_direction();
+    if (product_first_) return;
+    hidden_weights_ = sliced(n_, r_, 0, 2 * hidden_, hidden_);
+    hidden_bias_ = bias(gates_ + 2, 1);
+    r_ = sliced(n_, r_, 0, 0, 2 * hidden_);
+    r_bias_ = bias(gates_, 2);
+  }
+
+  State step(const State &before, int64_t t) override {
+    const Operand product = dense(n_, before.hidden, r_, r_bias_);
+    const auto opened = [&](const Reads &r, const Axes &at, int64_t which) {
+      return activation(0)(gate(r[0], at, which) + gate(r[1], at, which));
+    };
+    std::vector<Operand> operands = {input_products(t), product, before.hidden};
+    if (!product_first_) {
+      const Operand reset = n_.formula(type_, before.hidden.shape, operands,
+                                       [&](const Reads &r, const Axes &at) { return opened(r, at, 1) * r[2].here(); });
+      operands.push_back(dense(n_, reset, hidden_weights_, hidden_bias_));
+    }
+    return {next(before.hidden, operands, t,
+                 [&](const Reads &r, const Axes &at) {
+                   const Expression recurrent = product_first_ ? opened(r, at, 1) * gate(r[1], at, 2) : r[3].here();
+                   const Expression z = opened(r, at, 0);
+                   const Expression h = activation(1)(gate(r[0], at, 2) + recurrent);
+                   return (1.0 - z) * h + z * r[2].here();
+                 }),
+            {}};
+  }
+
+ private:
+  bool product_first_;
+  Operand hidden_weights_, hidden_bias_;
+};
+
+// Gates i, o, f, c; peepholes for the first three: c' = f c + i g(...), h' = o h(c').
+class Lstm : public Recurrent {
+ public:
+  explicit Lstm(Lowering &n)
+      : Recurrent(n, 4, {"Sigmoid", "Tanh", "Tanh"}), coupled_(n.attributes().integer("input_forget", 0) != 0) {
+    if (n.has(7)) expect(n.input(7), {directions_, 3 * hidden_}, "P");
+  }
+
+ protected:
+  bool has_cell() const override { return true; }
+  void begin_direction() override {
+    Recurrent::begin_direction();
+    if (n_.has(7)) peepholes_ = of_direction(n_.input(7));
+  }
+
+  State step(const State &before, int64_t t) override {
+    const Operand product = dense(n_, before.hidden, r_, r_bias_);
+    std::vector<Operand> operands = {input_products(t), product, before.cell};
+    if (n_.has(7)) operands.push_back(peepholes_);
+    // The argument of a gate; `cell` is what its peephole sees.
+    const auto sum = [&](const Reads &r, const Axes &at, int64_t which, const Expression &cell) {
+      const Expression e = gate(r[0], at, which) + gate(r[1], at, which);
+      return n_.has(7) && cell.defined() ? e + r[3]({at[1] + which * hidden_}) * cell : e;
+    };
+    const Operand cell = next(before.cell, operands, t, [&](const Reads &r, const Axes &at) {
+      const Expression c = r[2].here(), i = activation(0)(sum(r, at, 0, c));
+      const Expression f = coupled_ ? 1.0 - i : activation(0)(sum(r, at, 2, c));
+      return f * c + i * activation(1)(sum(r, at, 3, {}));
+    });
+    operands[2] = cell;
+    return {next(before.hidden, operands, t,
+                 [&](const Reads &r, const Axes &at) {
+                   const Expression c = r[2].here();
+                   return activation(0)(sum(r, at, 1, c)) * activation(2)(c);
+                 }),
+            cell};
+  }
+
+ private:
+  bool coupled_;
+  Operand peepholes_;
+};
+
+template <typename Layer>
+void recurrent(Lowering &n) {
+  Layer(n).lower();
+}
+
+}  // namespace
+
+const OperatorList &recurrent_operators() {
+  static const OperatorList list = {{"GRU", recurrent<Gru>}, {"LSTM", recurrent<Lstm>}, {"RNN", recurrent<Rnn>}};
+  return list;
+}
+
+}  // namespace saltern

@@ -1,0 +1,246 @@
+// Resize and Upsample: tables (resize_table.h) applied one axis after another.
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "runtime/onnx/operators/move_texts.h"
+#include "runtime/onnx/operators/resize_table.h"
+#include "runtime/onnx/operators/rounding.h"
+#include "runtime/tensor/element.h"
+
+namespace saltern {
+
+using formula::Function;
+
+namespace {
+
+struct Plan {
+  ResizeRule rule;
+  std::vector<ResizeAxis> axes;  // one for each dimension
+  double extrapolation = 0;
+};
+
+bool is_identity(const ResizeAxis &a) {
+  return a.from == a.to && std::abs(a.scale - 1) < 1e-9 && a.begin == 0 && a.end == 1;
+}
+
+// ---- What the node says.
+
+int64_t scaled(int64_t extent, double scale) { return integer_of(std::floor(static_cast<double>(extent) * scale)); }
+
+std::vector<double> expect_count(std::vector<double> values, size_t count, const char *what) {
+  if (values.size() != count) fail(values.size(), " ", what, "; expected ", count);
+  return values;
+}
+
+// Each dimension as it is.
+std::vector<ResizeAxis> unchanged(const Shape &shape) {
+  std::vector<ResizeAxis> axes;
+  for (int64_t e : shape) axes.push_back({e, e, 1});
+  return axes;
+}
+
+void set_scale(ResizeAxis &a, double scale) {
+  if (!(scale > 0)) fail("a scale of ", scale, "; expected a positive one");
+  a.scale = scale;
+  a.to = scaled(a.from, scale);
+}
+
+// The sizes that were asked for, or those with the image's own aspect ratio that fit inside or around them.
+void set_sizes(const Lowering &n, Plan &plan, const std::vector<int> &which, const std::vector<int64_t> &sizes) {
+  const std::string policy = n.attributes().word("keep_aspect_ratio_policy", "stretch");
+  if (policy != "stretch" && policy != "not_larger" && policy != "not_smaller")
+    fail("keep_aspect_ratio_policy is '", policy, "'; expected stretch, not_larger or not_smaller");
+  if (sizes.size() != which.size()) fail(sizes.size(), " sizes; expected ", which.size());
+  std::optional<double> common;
+  for (size_t i = 0; i < which.size(); ++i) {
+    ResizeAxis &a = plan.axes[static_cast<size_t>(which[i])];
+    if (sizes[i] < 0 || (a.from == 0 && sizes[i] > 0)) fail("a size of ", sizes[i], " for an extent of ", a.from);
+    a.to = sizes[i];
+    a.scale = a.from == 0 ? 1 : static_cast<double>(a.to) / static_cast<double>(a.from);
+    common = !common ? a.scale : policy == "not_larger" ? std::min(*common, a.scale) : std::max(*common, a.scale);
+  }
+  if (policy == "stretch") return;
+  for (int d : which) {
+    ResizeAxis &a = plan.axes[static_cast<size_t>(d)];
+    a.scale = *common;
+    a.to = integer_of(std::floor(a.scale * static_cast<double>(a.from) + 0.5));
+  }
+}
+
+Plan resize_plan(const Lowering &n, const Operand &x) {
+  const Attributes &a = n.attributes();
+  Plan plan;
+  plan.rule.mode = a.word("mode", "nearest");
+  plan.rule.coordinates = a.word("coordinate_transformation_mode", "half_pixel");
+  plan.rule.rounding = a.word("nearest_mode", "round_prefer_floor");
+  plan.rule.cubic = a.real("cubic_coeff_a", -0.75);
+  plan.rule.antialias = a.integer("antialias", 0) != 0;
+  plan.rule.exclude_outside = a.integer("exclude_outside", 0) != 0;
+  plan.extrapolation = a.real("extrapolation_value", 0);
+  plan.axes = unchanged(x.shape);
+
+  std::vector<int> which;
+  if (a.has("axes"))
+    for (int64_t d : a.integers("axes")) which.push_back(n.axis(d, x.rank()));
+  else
+    for (int d = 0; d < x.rank(); ++d) which.push_back(d);
+  const auto given = [&](size_t i) { return n.has(i) && elements(n.input(i).shape) > 0; };
+  if (given(2) == given(3) && !which.empty()) fail("expected either scales or sizes");
+  if (plan.rule.coordinates == "tf_crop_and_resize") {
+    if (!given(1)) fail("tf_crop_and_resize needs a roi");
+    const auto roi = expect_count(n.known(1, "the region of interest").reals(), 2 * which.size(), "numbers in roi");
+    for (size_t i = 0; i < which.size(); ++i) {
+      plan.axes[static_cast<size_t>(which[i])].begin = roi[i];
+      plan.axes[static_cast<size_t>(which[i])].end = roi[i + which.size()];
+    }
+  }
+  if (given(3)) {
+    set_sizes(n, plan, which, n.known_integers(3, "the sizes"));
+  } else if (given(2)) {
+    const auto scales = expect_count(n.known(2, "the scales").reals(), which.size(), "scales");
+    for (size_t i = 0; i < which.size(); ++i) set_scale(plan.axes[static_cast<size_t>(which[i])], scales[i]);
+  }
+  return plan;
+}
+
+// Upsample, and Resize as it was in opset 10: a scale for each dimension, and corners that stay where they are.
+Plan upsample_plan(const Lowering &n, const Operand &x) {
+  const bool attribute = n.opset() < 9;
+  const auto scales = expect_count(attribute ? n.attributes().reals("scales") : n.known(1, "the scales").reals(),
+                                   x.shape.size(), "scales");
+  Plan plan;
+  plan.rule.mode = n.attributes().word("mode", "nearest");
+  if (plan.rule.mode == "bilinear") plan.rule.mode = "linear";
+  plan.rule.coordinates = "asymmetric";
+  plan.rule.rounding = "by_scale";
+  plan.axes = unchanged(x.shape);
+  for (size_t d = 0; d < plan.axes.size(); ++d) set_scale(plan.axes[d], scales[d]);
+  return plan;
+}
+
+// ---- What becomes of it.
+
+Shape resized_shape(const Plan &plan) {
+  Shape shape;
+  for (const ResizeAxis &a : plan.axes) shape.push_back(a.to);
+  return shape;
+}
+
+// o / k and o * k, where a table is no more than that: a compiler sees through them.
+int64_t integer_factor(const ResizeTable &t, int64_t a, int64_t b, bool multiply) {
+  if (a == 0 || b % a != 0) return 0;
+  const int64_t k = b / a;
+  for (size_t o = 0; o < t.elements.size(); ++o) {
+    const auto place = static_cast<int64_t>(o);
+    if (t.elements[o] != (multiply ? place * k : place / k)) return 0;
+  }
+  return k;
+}
+
+// Of any type: elements are taken, not computed with.
+Operand nearest(Lowering &n, const Operand &x, const Plan &plan) {
+  std::vector<Operand> all = {x};
+  std::vector<std::function<Expression(const Reads &, const Expression &)>> index(plan.axes.size());
+  std::vector<std::pair<size_t, size_t>> outside;  // dimension, operand
+  for (size_t d = 0; d < plan.axes.size(); ++d) {
+    const ResizeAxis &a = plan.axes[d];
+    if (is_identity(a)) continue;
+    const ResizeTable table = resize_table(plan.rule, a);
+    if (const int64_t k = integer_factor(table, a.from, a.to, false)) {
+      index[d] = [k](const Reads &, const Expression &o) { return o / k; };
+    } else if (const int64_t m = integer_factor(table, a.to, a.from, true)) {
+      index[d] = [m](const Reads &, const Expression &o) { return o * m; };
+    } else {
+      index[d] = [operand = all.size()](const Reads &r, const Expression &o) { return r[operand]({o}); };
+      all.push_back(n.constant(Tensor::of<int64_t>({a.to}, table.elements)));
+    }
+    if (table.outside.empty()) continue;
+    outside.emplace_back(d, all.size());
+    all.push_back(
+        n.constant(Tensor::of<uint8_t>({a.to}, std::vector<uint8_t>(table.outside.begin(), table.outside.end()))));
+  }
+  return n.formula(x.type, resized_shape(plan), all, [&](const Reads &r, const Axes &at) {
+    std::vector<Expression> from = at;
+    for (size_t d = 0; d < from.size(); ++d)
+      if (index[d]) from[d] = index[d](r, at[d]);
+    Expression y = r[0](from);
+    for (const auto &[d, operand] : outside)
+      y = select(r[operand]({at[d]}) > 0, formula::constant(x.type, plan.extrapolation), y);
+    return y;
+  });
+}
+
+constexpr int64_t most_extent = int64_t{1} << 22;
+constexpr int64_t most_unrolled = 4;  // taps: those of a cubic filter that is not stretched
+
+Operand filtered(Lowering &n, const Operand &x, int axis, const Plan &plan) {
+  const auto d = static_cast<size_t>(axis);
+  const ResizeTable table = resize_table(plan.rule, plan.axes[d]);
+  Shape shape = x.shape;
+  shape[d] = plan.axes[d].to;
+  const Shape rows = {plan.axes[d].to, table.taps};
+  std::vector<Operand> all = {x, n.constant(Tensor::of<int64_t>(rows, table.elements)),
+                              n.casted(n.constant(Tensor::of<double>(rows, table.weights)), x.type)};
+  if (!table.outside.empty())
+    all.push_back(
+        n.constant(Tensor::of<uint8_t>({rows[0]}, std::vector<uint8_t>(table.outside.begin(), table.outside.end()))));
+  return n.formula(x.type, shape, all, [&](const Reads &r, const Axes &at) {
+    const auto term = [&](const Expression &tap) {
+      std::vector<Expression> from = at;
+      from[d] = r[1]({at[d], tap});
+      return r[0](from) * r[2]({at[d], tap});
+    };
+    Expression sum;
+    if (table.taps <= most_unrolled) {
+      for (int64_t t = 0; t < table.taps; ++t) {
+        const Expression next = term(formula::constant_integer(Type::i64, t));
+        sum = sum.defined() ? sum + next : next;
+      }
+    } else {
+      sum = reduce(Function::sum, {table.taps}, [&](const std::vector<Expression> &s) { return term(s[0]); });
+    }
+    return table.outside.empty() ? sum : select(r[3]({at[d]}) > 0, literal(sum, plan.extrapolation), sum);
+  });
+}
+
+Operand resized(Lowering &n, const Operand &x, const Plan &plan) {
+  expect_room(x.type, resized_shape(plan));
+  for (const ResizeAxis &a : plan.axes)
+    if (!is_identity(a) && std::max(a.from, a.to) > most_extent)
+      unsupported("an extent of ", std::max(a.from, a.to), "; there are tables for ", most_extent, " at most");
+  if (elements(resized_shape(plan)) == 0) return n.constant(Tensor::empty(resized_shape(plan), x.type));
+  if (plan.rule.mode == "nearest") return nearest(n, x, plan);
+  // Integers of more than 16 bits do not fit f32.
+  const bool wide = x.type == Type::f64 || (!is_real(x.type) && facts(x.type).bits > 16);
+  Operand y = n.casted(x, wide ? Type::f64 : Type::f32);
+  for (int d = 0; d < x.rank(); ++d)
+    if (!is_identity(plan.axes[static_cast<size_t>(d)])) y = filtered(n, y, d, plan);
+  if (y.type == x.type) return y;
+  return n.formula(x.type, y.shape, {y},
+                   [&](const Reads &r, const Axes &) { return rounded_within(x.type, r[0].here()); });
+}
+
+void upsample(Lowering &n) { n.give(0, resized(n, n.input(0), upsample_plan(n, n.input(0)))); }
+
+void resize(Lowering &n) {
+  if (n.opset() < 11) return upsample(n);
+  n.give(0, resized(n, n.input(0), resize_plan(n, n.input(0))));
+}
+
+std::vector<HostValue> resize_texts(const HostCall &c) {
+  if (c.attributes().word("mode", "nearest") != "nearest" ||
+      c.attributes().word("coordinate_transformation_mode", "") == "tf_crop_and_resize")
+    unsupported("texts are resized by taking the nearest one only");
+  return move_texts(c);
+}
+
+}  // namespace
+
+const OperatorList &resize_operators() {
+  static const OperatorList list = {{"Resize", resize, resize_texts}, {"Upsample", upsample, resize_texts}};
+  return list;
+}
+
+}  // namespace saltern

@@ -1,0 +1,54 @@
+#pragma once
+// Windows that slide over the spatial dimensions of (N, C, D1, ..., Dn), as the attributes of convolutions and pools
+// describe them: kernel_shape, strides, dilations, pads or auto_pad, ceil_mode.
+//
+//   along each dimension, tap t of the window at position p reads element  p * stride - before + t * dilation
+
+#include "runtime/onnx/operators/lowering.h"
+
+namespace saltern {
+
+struct SlidingAxis {
+  int64_t extent, kernel, stride, dilation, before, after, positions;
+
+  int64_t span() const { return (kernel - 1) * dilation + 1; }
+  // Whether some tap reads outside the image.
+  bool leaves_image() const { return before > 0 || (positions - 1) * stride - before + span() > extent; }
+  Expression index(const Expression &position, const Expression &tap) const {
+    return position * stride - before + tap * dilation;
+  }
+};
+
+using SlidingAxes = std::vector<SlidingAxis>;
+
+// A list of integers, one for each of `count` dimensions; `otherwise` for all of them where there is no such attribute.
+std::vector<int64_t> per_axis(const Lowering &n, const std::string &name, size_t count, int64_t otherwise,
+                              int64_t least);
+// The attribute auto_pad, or NOTSET; throws where it is none of the four words.
+std::string automatic_padding(const Lowering &n);
+
+// Over an image of that shape. `kernel` is that of the weights, or the attribute's where it is empty.
+SlidingAxes sliding_axes(const Lowering &n, const Shape &image, Shape kernel = {});
+
+// As "conv2d" and the pools of runtime/layers take them; both dimensions for images of rank 4, and with a first
+// dimension of 1 put in for those of rank 3.
+Attributes window_attributes(const SlidingAxes &axes);
+// (N, C, L) as (N, C, 1, L); images of rank 4 as they are.
+Operand as_image(Lowering &n, const Operand &x);
+
+// The element that taps read, or `outside` where they leave the image.
+Expression windowed(const Read &x, const SlidingAxes &axes, const Expression &batch, const Expression &channel,
+                    const Axes &at, const std::vector<Expression> &taps, const Expression &outside);
+
+// The extents of all kernels, and positions.
+Shape kernel_of(const SlidingAxes &axes);
+Shape positions_of(const SlidingAxes &axes);
+
+// What scatters instead (transposed convolutions, columns to images): the position at which tap t of the window reads
+// element i, and whether there is one.
+struct Origin {
+  Expression position, exists;
+};
+Origin origin(const SlidingAxis &axis, const Expression &element, const Expression &tap);
+
+}  // namespace saltern

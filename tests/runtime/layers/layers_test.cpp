@@ -1,0 +1,130 @@
+// Every layer's gradients, by one line each.
+
+#include "tests/jacobian.h"
+
+namespace saltern {
+namespace {
+
+LAYER_TEST(ReLU, ReLU(), {2, 3, 5})
+LAYER_TEST(LeakyReLU, LeakyReLU(), {17})
+LAYER_TEST(Sigmoid, Sigmoid(), {2, 3, 5})
+LAYER_TEST(Tanh, Tanh(), {2, 3, 5})
+LAYER_TEST(GELU, GELU(), {2, 3, 5})
+LAYER_TEST(SiLU, SiLU(), {2, 3, 5})
+LAYER_TEST(Exp, Lambda(std::cref(exp)), {2, 3, 3})
+LAYER_TEST(Log, Lambda(std::cref(log)), {2, 3, 3}, 0.5)
+LAYER_TEST(Sqrt, Lambda(std::cref(sqrt)), {2, 3, 3}, 0.5)
+LAYER_TEST(Reciprocal, Lambda(std::cref(reciprocal)), {2, 3, 3}, 0.7)
+LAYER_TEST(Negate, Lambda(std::cref(negate)), {7})
+LAYER_TEST(Absolute, Lambda(std::cref(absolute)), {7})
+LAYER_TEST(Square, Lambda(std::cref(square)), {7})
+LAYER_TEST(Erf, Lambda(std::cref(erf)), {7})
+LAYER_TEST(Sine, Lambda(std::cref(sine)), {7})
+LAYER_TEST(Cosine, Lambda(std::cref(cosine)), {7})
+
+LAYER_TEST(Linear, Linear(random, 5, 7), {3, 5})
+LAYER_TEST(LinearOfOne, Linear(random, 1, 1), {1, 1})
+LAYER_TEST(LinearWithoutBias, Linear(random, 17, 3, false), {2, 17})
+LAYER_TEST(LinearOnSequences, Linear(random, 5, 2), {2, 3, 5})
+
+LAYER_TEST(Conv2d, Conv2d(random, 3, 5, 3, {1, 1}), {2, 3, 5, 4})
+LAYER_TEST(Conv2dOfOne, Conv2d(random, 1, 1, 1), {1, 1, 1, 1})
+LAYER_TEST(Conv2dUneven, Conv2d(random, 2, 3, {3, 2}, {{2, 1}, {0, 1}, {1, 2}}), {1, 2, 6, 5})
+LAYER_TEST(Conv2dInGroups, Conv2d(random, 4, 6, 3, {1, 1, 1, 2}), {1, 4, 4, 3})
+LAYER_TEST(Conv2dDepthwise, Conv2d(random, 5, 5, 3, {2, 1, 1, 5}), {2, 5, 5, 4})
+LAYER_TEST(Conv2dWithoutBias, Conv2d(random, 2, 2, 2, {1, 0, 1, 1, false}), {1, 2, 3, 3})
+
+LAYER_TEST(MaxPool2d, MaxPool2d(2), {2, 3, 4, 6})
+LAYER_TEST(MaxPool2dOverlapping, MaxPool2d(3, {2, 1}), {1, 2, 5, 7})
+LAYER_TEST(AvgPool2d, AvgPool2d(2), {2, 3, 4, 6})
+LAYER_TEST(AvgPool2dPadded, AvgPool2d(3, {2, 1, 1, false}), {1, 2, 5, 7})
+LAYER_TEST(Flatten, Flatten(), {2, 3, 2, 2})
+
+LAYER_TEST(BatchNorm2d, BatchNorm2d(3), {2, 3, 3, 2})
+LAYER_TEST(BatchNorm1d, BatchNorm1d(5), {4, 5})
+BatchNorm2d in_evaluation(int64_t channels) {
+  BatchNorm2d layer(channels);
+  layer.eval();
+  return layer;
+}
+LAYER_TEST(BatchNorm2dInEvaluation, in_evaluation(3), {2, 3, 3, 2})
+
+LAYER_TEST(LayerNorm, LayerNorm({5}), {2, 3, 5})
+LAYER_TEST(LayerNormOfWholeImages, LayerNorm({3, 2, 2}), {2, 3, 2, 2})
+LAYER_TEST(RMSNorm, RMSNorm({7}), {3, 7})
+
+LAYER_TEST(Softmax, Softmax(), {3, 7})
+LAYER_TEST(SoftmaxOverChannels, Softmax(1), {2, 3, 2, 2})
+LAYER_TEST(LogSoftmax, Lambda([](const Variable &x) { return log_softmax(x); }), {3, 7})
+LAYER_TEST(CrossEntropy, Lambda([](const Variable &x) {
+             return cross_entropy(x, Tensor::of<int64_t>({3}, {0, 4, 2}));
+           }),
+           {3, 5})
+LAYER_TEST(MeanSquaredError, Lambda([](const Variable &x) {
+             return mean_squared_error(x, Tensor::full({3, 5}, 0.5));
+           }),
+           {3, 5})
+
+LAYER_TEST(Sum, Lambda([](const Variable &x) { return sum(x); }), {3, 5})
+LAYER_TEST(SumOverFirstAndLast, Lambda([](const Variable &x) { return sum(x, {0, 3}); }), {2, 3, 2, 4})
+LAYER_TEST(MeanOverTheMiddle, Lambda([](const Variable &x) { return mean(x, {1}); }), {2, 3, 4})
+LAYER_TEST(Expand, Lambda([](const Variable &x) { return expand(x, {4, 2, 3}); }), {2, 1})
+LAYER_TEST(Transpose, Lambda([](const Variable &x) { return transpose(x, {2, 0, 1}); }), {2, 3, 4})
+LAYER_TEST(Concat, Lambda([](const Variable &x) { return concat({x, square(x), x}, -1); }), {2, 3, 2})
+LAYER_TEST(Slice, Lambda([](const Variable &x) { return slice(square(x), 1, 1, 2); }), {2, 4, 2})
+LAYER_TEST(Matmul, Lambda([](const Variable &x) { return matmul(x, transposed(x)); }), {2, 3, 4})
+LAYER_TEST(MatmulWithOneMatrixForAll, Lambda([](const Variable &x) {
+             return matmul(x, Tensor::full({4, 2}, 0.5));
+           }),
+           {3, 5, 4})
+
+LAYER_TEST(Add, Lambda([](const Variable &x) { return x + sum(x, {0}); }), {3, 4})
+LAYER_TEST(Subtract, Lambda([](const Variable &x) { return sum(x, {0}) - x; }), {3, 4})
+LAYER_TEST(Multiply, Lambda([](const Variable &x) { return x * sum(x, {1}); }), {3, 4})
+LAYER_TEST(Divide, Lambda([](const Variable &x) { return sum(x, {1}) / x; }), {3, 4}, 0.9)
+LAYER_TEST(Power, Lambda([](const Variable &x) { return power(x, mean(x, {1})); }), {3, 4}, 0.5)
+LAYER_TEST(Maximum, Lambda([](const Variable &x) { return maximum(x, mean(x, {0})); }), {4, 3})
+LAYER_TEST(Minimum, Lambda([](const Variable &x) { return minimum(x, mean(x, {0})); }), {4, 3})
+
+LAYER_TEST(Sequential,
+           Sequential(Conv2d(random, 1, 4, 3, {1, 1}), Tanh(), AvgPool2d(2), Flatten(), Linear(random, 16, 3)),
+           {2, 1, 4, 4})
+LAYER_TEST(Residual, Lambda([conv = std::make_shared<Conv2d>(random, 3, 3, 3, Conv2dOptions{1, 1})](const Variable &x) {
+             return x + tanh((*conv)(x));
+           }),
+           {1, 3, 3, 4})
+
+TEST(Dropout, KeepsTheMeanAndItsGradientDropsTheSame) {
+  Random random(1);
+  Dropout layer(random, 0.25);
+  const Variable x(Tensor::full({40000}, 1), true);
+  const Variable y = layer(x);
+  backward(sum(y));
+  const float *values = y.value().data<float>(), *gradient = x.gradient().value().data<float>();
+  int64_t zeros = 0;
+  for (int64_t i = 0; i < 40000; ++i) {
+    zeros += values[i] == 0;
+    ASSERT_TRUE(values[i] == 0 || std::fabs(values[i] - 1 / 0.75f) < 1e-6f);
+    ASSERT_EQ(values[i], gradient[i]) << i;
+  }
+  EXPECT_NEAR(static_cast<double>(zeros) / 40000, 0.25, 0.01);
+}
+
+TEST(Dropout, DrawsAnewEachTimeAndResumesFromItsState) {
+  Random random(1);
+  Dropout layer(random, 0.5);
+  const Variable x(Tensor::full({100}, 1));
+  const Variable first = layer(x);
+  std::map<std::string, Tensor> saved;
+  for (auto &[name, t] : layer.state()) saved[name] = t.clone();
+  const Variable second = layer(x);
+  EXPECT_NE(dot(first.value(), second.value()), dot(first.value(), first.value()));
+  layer.load_state(saved);
+  const Variable again = layer(x);
+  for (int64_t i = 0; i < 100; ++i) EXPECT_EQ(again.value().data<float>()[i], second.value().data<float>()[i]);
+  layer.eval();
+  EXPECT_EQ(layer(x).value().raw(), x.value().raw());
+}
+
+}  // namespace
+}  // namespace saltern

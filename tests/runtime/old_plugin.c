@@ -1,7 +1,0 @@
-/* A plug-in of a version that never was. */
-#include "runtime/plugin.h"
-
-const saltern_operators *saltern_plugin(void) {
-  static const saltern_operators none = {SALTERN_PLUGIN_ABI + 98, 0, NULL};
-  return &none;
-}
