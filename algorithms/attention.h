@@ -9,9 +9,32 @@
 
 #include <functional>
 
-#include "algorithms/softmax.h"
+#include "dsl/elementary.h"
+#include "dsl/tensor.h"
 
 namespace saltern::algorithms {
+using dsl::Tensor;
+
+// The stages of a softmax over the innermost dimension.
+struct SoftmaxStages {
+  Halide::Func largest;  // m(n)
+  Halide::Func power;    // exp(x(c, n) - m(n))
+  Halide::Func total;    // sum_c power(c, n)
+};
+
+inline SoftmaxStages softmax_stages(const Tensor &x) {
+  const std::vector<Halide::Var> at = x.vars(), n(at.begin() + 1, at.end());
+  Halide::RDom r(0, x.extent(0), "r");
+  std::vector<Halide::Expr> each = {r};
+  each.insert(each.end(), n.begin(), n.end());
+  Halide::Func largest("largest"), power("power"), total("total");
+  largest(n) = x.type().min();
+  largest(n) = Halide::max(largest(n), x(each));
+  power(at) = dsl::exp(dsl::difference(x(at), largest(n)));
+  total(n) = Halide::cast(x.type(), 0);
+  total(n) += power(each);
+  return {largest, power, total};
+}
 
 struct Attention {
   Halide::Func product;

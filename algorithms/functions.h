@@ -1,19 +1,27 @@
 #pragma once
-// Functions of one number, with their parameters. Gradients come from the formulas.
+// Functions of one number and of two, with their parameters. Gradients come from the formulas, but for those whose
+// convention at a kink is another one than the formula's.
+//
+// NaN goes through all of them. At a kink the gradient is PyTorch's: that of relu is 0 at 0, of leaky_relu the slope;
+// equal operands of maximum and minimum share it.
 
-#include "dsl/value.h"
+#include "dsl/derivative.h"
 
 namespace saltern::algorithms {
 
 using namespace formula;
 
-inline Value relu(const Value &x) { return where(x > 0, x, 0); }
+inline Value relu(const Value &x) {
+  return with_gradient(max(x, 0), {{x}, [x](const Value &dy) { return Values{where(x > 0, dy, 0)}; }});
+}
 inline Value leaky_relu(const Value &x, double slope) { return where(x > 0, x, x * slope); }
 inline Value elu(const Value &x, double alpha) { return where(x > 0, x, (exp(min(x, 0)) - 1) * alpha); }
-// Both sides by the power that cannot overflow.
+
+// Both sides by the power that cannot overflow. Its derivative y (1 - y) would lose its digits in 1 - y.
 inline Value sigmoid(const Value &x) {
   const Value e = exp(-abs(x));
-  return where(x < 0, e, 1) / (e + 1);
+  return with_gradient(where(x < 0, e, 1) / (e + 1),
+                       {{x}, [e](const Value &dy) { return Values{dy * (e / ((e + 1) * (e + 1)))}; }});
 }
 inline Value silu(const Value &x) { return x * sigmoid(x); }
 inline Value softplus(const Value &x) { return max(x, 0) + log(exp(-abs(x)) + 1); }
@@ -27,6 +35,32 @@ inline Value gelu_tanh(const Value &x) {
   return x * 0.5 * (tanh((x + x * x * x * 0.044715) * 0.79788456080286536) + 1);
 }
 inline Value hard_swish(const Value &x) { return x * max(min(x + 3, 6), 0) / 6; }
+inline Value reciprocal(const Value &x) { return 1 / x; }
+inline Value square(const Value &x) { return x * x; }
+
+inline Value maximum(const Value &a, const Value &b) {
+  return with_gradient(max(a, b),
+                       {{a, b}, [a, b](const Value &dy) {
+                          const Value tie = dy * 0.5;
+                          return Values{where(b < a, dy, where(a < b, 0, tie)), where(a < b, dy, where(b < a, 0, tie))};
+                        }});
+}
+inline Value minimum(const Value &a, const Value &b) {
+  return with_gradient(min(a, b),
+                       {{a, b}, [a, b](const Value &dy) {
+                          const Value tie = dy * 0.5;
+                          return Values{where(a < b, dy, where(b < a, 0, tie)), where(b < a, dy, where(a < b, 0, tie))};
+                        }});
+}
+
+// b a^(b - 1) is 0 for b = 0, and a^b log(a) for a = 0, whose limits they are.
+inline Value to_the_power(const Value &a, const Value &b) {
+  return with_gradient(
+      power(a, b),
+      {{a, b}, [a, b](const Value &dy) {
+         return Values{where(b == 0, 0, dy * (b * power(a, b - 1))), where(a == 0, 0, dy * (power(a, b) * log(a)))};
+       }});
+}
 
 // The sum over all elements.
 inline Value huber_loss(const Value &x, const Value &target, double delta) {

@@ -5,8 +5,13 @@
 //
 //   layer_norm     x(..., c)      over c, with a scale and a shift for each c
 //   rms_norm       x(..., c)      over c, without the mean
-//   batch_norm     x(n, c, p)     over n and p;      instance_norm  over p
+//   batch_norm     x(n, c, ...)   over all but c;    instance_norm  over all but n and c
 //   group_norm     x(n, c, p)     over p and the channels of a group
+//
+// The variance is taken about the mean, in a second walk over x: the mean of x^2 less that of x, squared, loses all digits
+// where the mean is large against the deviation.
+
+#include <algorithm>
 
 #include "dsl/value.h"
 
@@ -27,31 +32,83 @@ inline Value rms_norm(const Value &x, const Value &scale, const Value &epsilon) 
   return x * named("factor", 1 / sqrt(mean(x * x, {-1}) + epsilon)) * scale;
 }
 
-// A value for each channel, beside x(n, c, p).
-inline Value by_channel(const Value &v) {
-  return compute("by_channel", {v.extent(0), 1}, [&](Expression c, Expression) { return v(c); });
+// A value for each channel, beside x whose channels are this axis.
+inline Value by_channel(const Value &v, const Value &x, int axis = 1) {
+  std::vector<Expression> extents(static_cast<size_t>(x.rank() - axis), Expression(1));
+  extents[0] = v.extent(0);
+  return inlined(extents, [&](const Axes &at) { return v(at[0]); });
+}
+
+inline std::vector<int> all_but(const std::vector<int> &axes, const Value &x) {
+  std::vector<int> others;
+  for (int d = 0; d < x.rank(); ++d)
+    if (std::find(axes.begin(), axes.end(), d) == axes.end()) others.push_back(d);
+  return others;
 }
 
 inline Value instance_norm(const Value &x, const Value &scale, const Value &shift, const Value &epsilon) {
-  return normalised(x, {2}, epsilon) * by_channel(scale) + by_channel(shift);
+  return normalised(x, all_but({0, 1}, x), epsilon) * by_channel(scale, x) + by_channel(shift, x);
 }
 
 inline Value group_norm(const Value &x, const Value &scale, const Value &shift, const Expression &groups,
                         const Value &epsilon) {
   const Expression channels = quotient(x.extent(1), groups);
-  const auto grouped = [&](const Value &v) { return split(by_channel(v), 0, groups, channels); };
+  const auto grouped = [&](const Value &v) { return split(by_channel(v, x), 0, groups, channels); };
   const Value y = normalised(split(x, 1, groups, channels), {2, 3}, epsilon);
   return merged(named("group_norm", y * grouped(scale) + grouped(shift)), 1);
 }
 
-struct BatchNorm {
-  Value y, mean, variance;
+// The values of one axis, where all others have the extent 1.
+inline Value of_channel(const Value &v, int axis) {
+  return inlined({v.extent(axis)}, [&](const Axes &c) {
+    Axes at(static_cast<size_t>(v.rank()), Expression(0));
+    at[static_cast<size_t>(axis)] = c[0];
+    return v.at(at);
+  });
+}
+
+// Mean and variance of each channel.
+struct Statistics {
+  Value mean, variance;
 };
 
-inline BatchNorm batch_norm(const Value &x, const Value &scale, const Value &shift, const Value &epsilon) {
-  const Value m = named("mean", mean(x, {0, 2})), deviation = x - m;
-  const Value variance = named("variance", mean(deviation * deviation, {0, 2}));
-  return {deviation * named("factor", by_channel(scale) / sqrt(variance + epsilon)) + by_channel(shift), m, variance};
+inline Statistics statistics(const Value &x, int channel = 1) {
+  const std::vector<int> over = all_but({channel}, x);
+  const Value m = named("mean", mean(x, over));
+  const Value deviation = x - m, variance = named("variance", mean(deviation * deviation, over));
+  return {of_channel(m, channel), of_channel(variance, channel)};
+}
+
+inline Value batch_norm(const Value &x, const Statistics &of, const Value &scale, const Value &shift,
+                        const Value &epsilon, int channel = 1) {
+  const Value factor = named("factor", scale / sqrt(of.variance + epsilon));
+  return (x - by_channel(of.mean, x, channel)) * by_channel(factor, x, channel) + by_channel(shift, x, channel);
+}
+
+// Where the statistics depend on x:  dx = scale r (dy - mean dy - h mean(dy h)),  r = 1 / sqrt(variance + epsilon),
+// h = (x - mean) r; where they are given:  dx = scale r dy. Derived, dx takes one more walk over x, for nothing knows that
+// deviations have the sum 0.
+struct BatchNormGradient {
+  Value x, scale, shift;
+};
+
+enum class StatisticsOf { x, others };
+
+inline BatchNormGradient batch_norm_gradient(const Value &x, const Statistics &of, const Value &scale, const Value &dy,
+                                             const Value &epsilon, StatisticsOf whose, int channel = 1) {
+  const auto beside = [&](const Value &v) { return by_channel(v, x, channel); };
+  const std::vector<int> over = all_but({channel}, x);
+  const Value deviation = x - beside(of.mean);
+  const Value shift = of_channel(sum(dy, over), channel), products = of_channel(sum(dy * deviation, over), channel);
+  const Value r = named("r", 1 / sqrt(of.variance + epsilon));
+  Expression count = 1;
+  for (int d : over) count = count * x.extent(d);
+  const Value share = constant_value(x.type(), 1) / inlined({}, [&](const Axes &) { return cast(x.type(), count); });
+  const Value factor = named("scale_r", scale * r);
+  const Value slope = named("slope", products * r * r * share), offset = named("offset", shift * share);
+  const Value dx = whose == StatisticsOf::x ? beside(factor) * (dy - beside(offset) - deviation * beside(slope))
+                                            : beside(factor) * dy;
+  return {dx, products * r, shift};
 }
 
 }  // namespace saltern::algorithms

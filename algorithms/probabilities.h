@@ -1,31 +1,71 @@
 #pragma once
 // Softmax over one axis, its logarithm, and the loss made of it.
 //
-//   softmax      exp(x - m) / sum exp(x - m),   m = max x        log_softmax   x - m - log sum exp(x - m)
-//   cross_entropy(x(n, c), labels(n))(n) = -log_softmax(x)(n, labels(n))
+//   softmax      exp(x - m) / sum exp(x - m),   m = max x        dx = y (dy - sum y dy)
+//   log_softmax  x - m - log sum exp(x - m)                      dx = dy - exp(y) sum dy
+//   cross_entropy(x(n, c), labels(n))(n) = -log_softmax(x)(n, labels(n)), and 0 where a label names no class
 //
-// The maximum keeps the powers finite; it changes neither the result nor the gradient, so none is taken of it.
+// The maximum keeps the powers finite; it changes neither the result nor the gradient, so none is taken of it. An x of
+// -infinity has probability 0; a row of nothing else has none, and gives NaN, as one with NaN or infinity does.
+//
+// The gradients of the first two are from y: derived from x they took three times as long, for the powers are made again.
 
-#include "dsl/value.h"
+#include "dsl/derivative.h"
 
 namespace saltern::algorithms {
 
 using namespace formula;
 
+// What all three share: the maximum, exp(x - maximum), and the sum of that.
+struct Powers {
+  Value largest, power, total;
+};
+
+inline Powers powers(const Value &x, int axis) {
+  const Value largest = stop_gradient(named("largest", greatest(x, {axis})));
+  const Value power = named("power", exp(x - largest));
+  return {largest, power, named("total", sum(power, {axis}))};
+}
+
+inline Value softmax_gradient(const Value &y, const Value &dy, int axis) {
+  return y * (dy - named("inner", sum(y * dy, {axis})));
+}
+
 inline Value softmax(const Value &x, int axis) {
-  const Value largest = named("largest", greatest(x, {axis}));
-  const Value power = named("power", exp(x - stop_gradient(largest)));
-  return power / named("total", sum(power, {axis}));
+  const Powers p = powers(x, axis);
+  const Value y = p.power * named("share", 1 / p.total);  // one division a row
+  return with_gradient(y, {{x}, [y, axis](const Value &dy) { return Values{softmax_gradient(y, dy, axis)}; }});
+}
+
+inline Value log_softmax_gradient(const Value &y, const Value &dy, int axis) {
+  return dy - exp(y) * named("all", sum(dy, {axis}));
 }
 
 inline Value log_softmax(const Value &x, int axis) {
-  const Value largest = stop_gradient(named("largest", greatest(x, {axis})));
-  return x - largest - log(named("total", sum(exp(x - largest), {axis})));
+  const Powers p = powers(x, axis);
+  // In this order: of large numbers the maximum would swallow the logarithm.
+  const Value y = x - p.largest - named("logarithm", log(p.total));
+  return with_gradient(y, {{x}, [y, axis](const Value &dy) { return Values{log_softmax_gradient(y, dy, axis)}; }});
 }
 
 inline Value cross_entropy(const Value &x, const Value &labels) {
-  const Value y = log_softmax(x, 1);
-  return compute("cross_entropy", {x.extent(0)}, [&](Expression n) { return -y(n, labels(n)); });
+  const Powers p = powers(x, 1);
+  const Value label = cast(Type::i64, labels), logarithm = named("logarithm", log(p.total));
+  return compute("cross_entropy", {x.extent(0)}, [&](Expression n) {
+    const Expression l = label(n);
+    return select(0 <= l && l < x.extent(1), p.largest(n, 0) + logarithm(n, 0) - x(n, l), constant(x.type(), 0));
+  });
+}
+
+// dloss (softmax(x) - [c = label]).
+inline Value cross_entropy_gradient(const Value &x, const Value &labels, const Value &dloss) {
+  const Powers p = powers(x, 1);
+  const Value label = cast(Type::i64, labels), share = named("share", 1 / p.total);
+  return compute("cross_entropy_gradient", {x.extent(0), x.extent(1)}, [&](Expression n, Expression c) {
+    const Expression l = label(n), zero = constant(x.type(), 0);
+    return select(0 <= l && l < x.extent(1), dloss(n), zero) *
+           (p.power(n, c) * share(n, 0) - select(c == l, constant(x.type(), 1), zero));
+  });
 }
 
 }  // namespace saltern::algorithms

@@ -38,13 +38,13 @@ function(saltern_kernel NAME)
   set_property(GLOBAL APPEND PROPERTY SALTERN_KERNEL_OBJECTS ${objects})
 endfunction()
 
-# A row of algorithms/unary.h: NAME and its gradient.
+# A row of algorithms/elementwise.h: NAME and its gradient.
 function(saltern_unary_kernel NAME)
   saltern_kernel(${NAME} FROM unary)
   saltern_kernel(${NAME}_gradient FROM unary)
 endfunction()
 
-# A row of algorithms/binary.h: NAME and its gradient for each operand.
+# A row of algorithms/elementwise.h: NAME and its gradient for each operand.
 function(saltern_binary_kernel NAME)
   saltern_kernel(${NAME} FROM binary)
   saltern_kernel(${NAME}_gradient_a FROM binary)

@@ -1,13 +1,11 @@
-#include "algorithms/binary.h"
-
+#include "algorithms/elementwise.h"
 #include "generators/kernel.h"
 #include "schedules/patterns/elementwise.h"
 
 namespace saltern::generators {
 namespace {
 
-using algorithms::Binary;
-using dsl::Tensor;
+using formula::Value;
 
 // The same extents for every one of `inputs` inputs.
 std::vector<Call> calls(size_t inputs) {
@@ -36,34 +34,35 @@ void schedule(Halide::Func out, const Build &k, const Machine &m) {
   schedules::elementwise(out, vectorizable, m);
 }
 
-// NAME(a, b) -> y, NAME_gradient_a(a, b, dy) -> da, NAME_gradient_b(a, b, dy) -> db for every row of the table.
+// All inputs have the full shape: broadcasting is strides of zero.
+Value operand(Build &k, const std::string &name, Range range = {}) {
+  return k.strided_input(name, {"e", "d", "c", "b", "a"}, Type::f32, range);
+}
+
+// NAME(a, b) -> y, NAME_gradient_a(a, b, dy) -> da, NAME_gradient_b(a, b, dy) -> db for every row of the table. The
+// gradient of an operand that was broadcast has the full shape here; its sum is a reduction's task.
 std::vector<Kernel> declare() {
   std::vector<Kernel> kernels;
-  for (const Binary &f : algorithms::binary_functions()) {
+  for (const algorithms::BinaryRow &f : algorithms::binary_rows()) {
     const Range domain = {f.low, f.high};
     kernels.emplace_back(
         f.name,
         [&f, domain](Build &k) {
-          const Tensor a = k.strided_input("a", 5, Halide::Float(32), domain),
-                       b = k.strided_input("b", 5, Halide::Float(32), domain);
-          const Halide::Func out = k.output("y", algorithms::apply(f, a, b));
+          const Value a = operand(k, "a", domain), b = operand(k, "b", domain);
+          const Halide::Func out = k.output("y", f.of(a, b));
           k.schedule([&](const Machine &m) { schedule(out, k, m); });
         },
         calls(2), timings(2));
-    using Gradient = Tensor (*)(const Binary &, const Tensor &, const Tensor &, const Tensor &);
-    const auto declare_gradient = [&](const char *operand, Gradient gradient) {
+    for (const bool second : {false, true})
       kernels.emplace_back(
-          f.name + "_gradient_" + operand,
-          [&f, domain, operand, gradient](Build &k) {
-            const Tensor a = k.strided_input("a", 5, Halide::Float(32), domain),
-                         b = k.strided_input("b", 5, Halide::Float(32), domain), dy = k.strided_input("dy", 5);
-            const Halide::Func out = k.output(std::string("d") + operand, gradient(f, a, b, dy));
+          f.name + (second ? "_gradient_b" : "_gradient_a"),
+          [&f, domain, second](Build &k) {
+            const Value a = operand(k, "a", domain), b = operand(k, "b", domain), dy = operand(k, "dy");
+            const Value d = formula::gradient({f.of(a, b)}, {dy}, {second ? b : a})[0];
+            const Halide::Func out = k.output(second ? "db" : "da", d);
             k.schedule([&](const Machine &m) { schedule(out, k, m); });
           },
           calls(3), timings(3));
-    };
-    declare_gradient("a", algorithms::gradient_of_a);
-    declare_gradient("b", algorithms::gradient_of_b);
   }
   return kernels;
 }

@@ -1,20 +1,19 @@
-#include "algorithms/dropout.h"
-
+#include "algorithms/random.h"
 #include "generators/kernel.h"
 #include "schedules/patterns/elementwise.h"
 
 namespace saltern::generators {
 namespace {
 
-using dsl::Tensor;
-using Halide::Expr;
+using formula::Expression;
+using formula::Value;
 
 const Kernel dropout("dropout",
                      [](Build &k) {
-                       const Tensor x = k.input("x", 1);
-                       const Expr seed = k.integer("seed"), offset = k.integer("offset"),
-                                  probability = k.real("probability");
-                       const Halide::Func out = k.output("y", algorithms::dropout(x, seed, offset, probability));
+                       const Value x = k.input("x", {"n"});
+                       const Expression seed = k.count("seed", INT32_MIN), offset = k.count("offset", INT32_MIN);
+                       const Halide::Func out =
+                           k.output("y", algorithms::dropout(x, seed, offset, k.parameter("probability")));
                        // A task of fewer elements than elsewhere: each costs ten rounds of the generator.
                        k.schedule([&](const Machine &m) { schedules::elementwise(out, m, {4096}); });
                      },

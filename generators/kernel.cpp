@@ -4,6 +4,7 @@
 
 #include "autoscheduler/halide_autoscheduler.h"
 #include "dsl/estimates.h"
+#include "generators/row_split.h"
 #include "schedules/plain.h"
 
 namespace saltern::generators {
@@ -48,7 +49,13 @@ Build Kernel::build(const Halide::Target &target, Build::Schedule schedule, std:
 }
 
 Build::Build(const Halide::Target &target, Schedule schedule, std::optional<Call> exact, Knobs knobs)
-    : machine_(Machine::of(target)), schedule_(schedule), exact_(std::move(exact)), knobs_(std::move(knobs)) {}
+    : machine_(Machine::of(target)),
+      schedule_(schedule),
+      exact_(std::move(exact)),
+      knobs_(std::move(knobs)),
+      stages_(schedule == Schedule::own && !machine_.is_gpu()
+                  ? StageFunctions::Split([m = machine_](const formula::Stage &s) { return row_split(s, m); })
+                  : nullptr) {}
 
 const CallArgument &Build::next_argument(const std::string &name) {
   if (inputs_.size() >= exact_->size())

@@ -8,6 +8,13 @@
 //     k.schedule([&](const Machine &m) { schedules::contraction(...); });
 //   }, {{{7, 3}, {7, 5}, {5}}});
 //
+// Or by Values (dsl/value.h), whose sizes have names; their schedule is one by structure unless another is given:
+//
+//   const Kernel softmax("softmax", [](Build &k) {
+//     k.output("y", algorithms::softmax(k.input("x", {"n", "c"}), 1));
+//     k.schedule_by_structure();
+//   }, {{{10, 64}}});
+//
 // The same declaration is built many ways: for any size or for one exact size, scheduled or as the plain algorithm,
 // for any target, ahead of time or just in time. Together with one line in kernels.cmake it gives the library
 // kernel for every CPU target, its registry row, its check and its benchmark.
@@ -21,7 +28,9 @@
 #include <vector>
 
 #include "dsl/tensor.h"
+#include "dsl/value.h"
 #include "generators/call.h"
+#include "generators/stage_functions.h"
 #include "schedules/knobs.h"
 #include "schedules/machine.h"
 
@@ -65,6 +74,29 @@ class Build {
   Halide::Expr integer(const std::string &name);
   Halide::Expr real(const std::string &name);
 
+  // Inputs of formulas: sizes in the order that users know, outermost first. Inputs that name the same size have the same
+  // extent. A size that is a number is its name.
+  formula::Value input(const std::string &name, const std::vector<std::string> &sizes, Type type = Type::f32,
+                       Range range = {});
+  formula::Value strided_input(const std::string &name, const std::vector<std::string> &sizes, Type type = Type::f32,
+                               Range range = {});
+  formula::Value parameter(const std::string &name);
+  formula::Expression count(const std::string &name, int64_t least);
+  // A Value that is there already: its extents that are sizes are those of the buffer.
+  void declare(const formula::Value &input, Range range = {}, bool any_stride = false);
+  // What else results depend on, as scalars behind the inputs.
+  void declare_symbols(const formula::Values &results);
+
+  // Results of formulas, each in memory as input() has it.
+  Halide::Func output(const std::string &name, const formula::Value &y);
+  // All of them written by one stage.
+  Halide::Func outputs(const std::vector<std::string> &names, const formula::Values &results);
+  void schedule_by_structure();
+  // The function of a stage, for a schedule of one's own.
+  const StageFunction &stage(const formula::Value &v) const { return stages_.of(v); }
+  const formula::Values &formula_inputs() const { return formula_inputs_; }
+  const formula::Values &formula_results() const { return formula_results_; }
+
   // Returns the function that is written to the output buffer: a copy of y, for the schedule to tile.
   Halide::Func output(const std::string &name, const dsl::Tensor &y);
   // The same for a tuple-valued y: one output for each component, all written by one stage.
@@ -107,6 +139,9 @@ class Build {
  private:
   void autoschedule(const Call &typical);
   dsl::Tensor buffer(const std::string &name, int rank, Halide::Type type, Range range, bool any_stride);
+  formula::Value formula_input(const std::string &name, const std::vector<std::string> &sizes, Type type, Range range,
+                               bool any_stride);
+  void bind(const formula::Expression &size, const Halide::Expr &value);
   const CallArgument &next_argument(const std::string &name);
   Halide::Func add_output(Halide::Func out, const std::vector<std::string> &names, const dsl::Tensor &y);
 
@@ -125,6 +160,10 @@ class Build {
   std::vector<Halide::Func> outputs_;
   std::vector<std::string> output_names_;
   std::vector<dsl::Tensor> results_;
+  StageFunctions stages_;
+  std::map<std::string, formula::Expression> sizes_;  // by name; parameters and counts too
+  formula::Values formula_inputs_, formula_results_;
+  std::vector<std::shared_ptr<const formula::Stage>> output_stages_;  // what each output is a copy of
 };
 
 struct Kernel {

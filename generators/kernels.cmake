@@ -12,7 +12,7 @@ saltern_kernel(depthwise2d_gradient_x FROM depthwise2d)
 saltern_kernel(depthwise2d_gradient_w FROM depthwise2d)
 saltern_kernel(matmul)
 
-# One line a row of algorithms/unary.h: makes NAME and NAME_gradient.
+# One line a row of algorithms/elementwise.h: makes NAME and NAME_gradient.
 saltern_unary_kernel(relu)
 saltern_unary_kernel(leaky_relu)
 saltern_unary_kernel(sigmoid)
@@ -30,7 +30,7 @@ saltern_unary_kernel(erf)
 saltern_unary_kernel(sine)
 saltern_unary_kernel(cosine)
 
-# One line a row of algorithms/binary.h: makes NAME, NAME_gradient_a and NAME_gradient_b.
+# One line a row of algorithms/elementwise.h: makes NAME, NAME_gradient_a and NAME_gradient_b.
 saltern_binary_kernel(add)
 saltern_binary_kernel(subtract)
 saltern_binary_kernel(multiply)

@@ -1,28 +1,17 @@
-#include "algorithms/layer_norm.h"
-
+#include "algorithms/normalisation.h"
 #include "generators/kernel.h"
-#include "schedules/patterns/normalisation.h"
 
 namespace saltern::generators {
 namespace {
 
-using dsl::Tensor;
-using Halide::Func;
-
-void schedule(Build &k, const Func &out, const algorithms::RowNorm &norm) {
-  k.schedule([&](const Machine &m) {
-    const Halide::Var row = schedules::each_row(out, m).row;
-    for (const Func &sum : norm.sums) schedules::along_row(sum, out, row, m);
-    Func(norm.factor).compute_at(out, row);
-  });
-}
+using formula::Value;
 
 const Kernel layer_norm("layer_norm",
                         [](Build &k) {
-                          const Tensor x = k.input("x", 2, Halide::Float(32), {3, 5});
-                          const Tensor scale = k.input("scale", 1), shift = k.input("shift", 1);
-                          const auto norm = algorithms::layer_norm(x, scale, shift, k.real("epsilon"));
-                          schedule(k, k.output("y", norm.y), norm);
+                          const Value x = k.input("x", {"n", "c"}, Type::f32, {3, 5});
+                          const Value scale = k.input("scale", {"c"}), shift = k.input("shift", {"c"});
+                          k.output("y", algorithms::layer_norm(x, scale, shift, k.parameter("epsilon")));
+                          k.schedule_by_structure();
                         },
                         {{{1, 1}, {1}, {1}, 1e-5},
                          {{7, 3}, {7}, {7}, 1e-3},
@@ -34,9 +23,9 @@ const Kernel layer_norm("layer_norm",
 
 const Kernel rms_norm("rms_norm",
                       [](Build &k) {
-                        const Tensor x = k.input("x", 2), scale = k.input("scale", 1);
-                        const auto norm = algorithms::rms_norm(x, scale, k.real("epsilon"));
-                        schedule(k, k.output("y", norm.y), norm);
+                        const Value x = k.input("x", {"n", "c"}), scale = k.input("scale", {"c"});
+                        k.output("y", algorithms::rms_norm(x, scale, k.parameter("epsilon")));
+                        k.schedule_by_structure();
                       },
                       {{{1, 1}, {1}, 1e-5}, {{7, 3}, {7}, 1e-3}, {{16, 9}, {16}, 1e-5}, {{769, 5}, {769}, 1e-6}},
                       {{"transformer", {{2048, 128}, {2048}, 1e-6}, 4.0 * 2048 * 128}});

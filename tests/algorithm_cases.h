@@ -140,8 +140,8 @@ inline std::vector<std::pair<std::string, std::function<Case()>>> algorithm_case
       const Value shift = sized(g, "shift", {c}, {6}), epsilon = parameter("epsilon", Type::f64);
       if (kind == "group_norm") return Case{kind, {group_norm(x, scale, shift, groups, epsilon)}, {x, scale, shift}, g};
       if (kind == "instance_norm") return Case{kind, {instance_norm(x, scale, shift, epsilon)}, {x, scale, shift}, g};
-      const BatchNorm b = batch_norm(x, scale, shift, epsilon);
-      return Case{kind, {b.y, b.mean, b.variance}, {x, scale, shift}, g};
+      const Statistics of = statistics(x);
+      return Case{kind, {batch_norm(x, of, scale, shift, epsilon), of.mean, of.variance}, {x, scale, shift}, g};
     });
   const auto convolution = [&](const std::string &name, int stride, int dilation, int pad, bool symbolic) {
     add(name, [=] {

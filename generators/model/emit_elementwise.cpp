@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "algorithms/binary.h"
-#include "algorithms/unary.h"
+#include "algorithms/elementwise.h"
 #include "dsl/expression_walk.h"
+#include "dsl/structure.h"
 #include "generators/model/emitters.h"
 #include "generators/model/formula_code.h"
 #include "schedules/patterns/elementwise.h"
@@ -14,9 +14,16 @@ namespace {
 using formula::Expression;
 using Kind = Expression::Kind;
 
-template <typename Table>
-bool in_table(const Table &table, const std::string &name) {
-  return std::any_of(table.begin(), table.end(), [&](const auto &row) { return row.name == name; });
+// What an operation of the table is of numbers, which are its operands 0 and 1.
+Expression element_of(const std::string &operation, Type type) {
+  formula::Values in;
+  for (const char *name : {"0", "1"}) in.push_back(formula::input(name, {}, type));
+  const auto *unary = algorithms::find_row(algorithms::unary_rows(), operation);
+  const formula::Value y =
+      unary ? unary->of(in[0]) : algorithms::find_row(algorithms::binary_rows(), operation)->of(in[0], in[1]);
+  return formula::transformed(formula::written_out(y), [](const Expression &at) {
+    return at->kind == Kind::load ? formula::load(std::stoi(at->stage->name), at.type(), {}) : Expression();
+  });
 }
 
 // Whether a formula reads its operands only where broadcasting puts them: then it can follow another in one kernel.
@@ -64,8 +71,8 @@ Halide::Expr read_broadcast(const dsl::Tensor &operand, const Graph::Value &v, c
 bool is_elementwise(const Graph &graph, const Graph::Node &node) {
   if (node.outputs.size() != 1 || elements(graph.value(node.outputs[0]).shape) == 0) return false;
   if (node.operation == "formula") return !node.inputs.empty() && is_pointwise(graph, node);
-  if (node.inputs.size() == 1) return in_table(algorithms::unary_functions(), node.operation);
-  return node.inputs.size() == 2 && in_table(algorithms::binary_functions(), node.operation);
+  if (node.inputs.size() == 1) return algorithms::find_row(algorithms::unary_rows(), node.operation) != nullptr;
+  return node.inputs.size() == 2 && algorithms::find_row(algorithms::binary_rows(), node.operation) != nullptr;
 }
 
 Halide::Expr apply_elementwise(const Graph &graph, const std::vector<Graph::Node> &nodes, size_t first,
@@ -75,19 +82,16 @@ Halide::Expr apply_elementwise(const Graph &graph, const std::vector<Graph::Node
   for (size_t i = first; i < nodes.size(); ++i) {
     const Graph::Node &n = nodes[i];
     const auto operand = [&](size_t k) { return n.inputs[k] == at ? value : read(n.inputs[k]); };
-    if (n.operation == "formula") {
-      const Shape &shape = graph.value(n.outputs[0]).shape;
-      std::vector<Shape> shapes;
-      for (const std::string &name : n.inputs) shapes.push_back(graph.value(name).shape);
-      // A pointwise formula looks at its place for nothing but its operands, which stand there already.
-      const std::vector<Halide::Expr> nowhere(shape.size(), Halide::Expr(0));
-      value = formula_code(n.attributes.expression("element"), nowhere, shape, shapes,
-                           [&](int k, const std::vector<Halide::Expr> &) { return operand(static_cast<size_t>(k)); })
-                  .element;
-    } else {
-      value = n.inputs.size() == 1 ? algorithms::find_unary(n.operation).value(operand(0))
-                                   : algorithms::find_binary(n.operation).value(operand(0), operand(1));
-    }
+    const Graph::Value &result = graph.value(n.outputs[0]);
+    const bool is_formula = n.operation == "formula";
+    std::vector<Shape> shapes;
+    for (const std::string &name : n.inputs) shapes.push_back(is_formula ? graph.value(name).shape : Shape());
+    // A pointwise formula looks at its place for nothing but its operands, which stand there already.
+    const std::vector<Halide::Expr> nowhere(result.shape.size(), Halide::Expr(0));
+    value = formula_code(is_formula ? n.attributes.expression("element") : element_of(n.operation, result.type),
+                         nowhere, result.shape, shapes,
+                         [&](int k, const std::vector<Halide::Expr> &) { return operand(static_cast<size_t>(k)); })
+                .element;
     at = n.outputs[0];
   }
   return value;

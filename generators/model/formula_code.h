@@ -6,7 +6,8 @@
 
 #include "dsl/expression.h"
 #include "dsl/tensor.h"
-#include "generators/model/formula_functions.h"
+#include "generators/formula_functions.h"
+#include "generators/reduction_code.h"
 
 namespace saltern::generators {
 
@@ -23,12 +24,6 @@ struct FormulaReduction {
   int64_t steps = 1;
 };
 
-// A reduction whose vectors run along one of its steps: `vectors` partial results of `lanes` elements each, which are
-// powers of two. All of their lanes meet some element.
-struct RowSplit {
-  int step = -1;  // its number; -1: vectors do not run along steps
-  int lanes = 1, vectors = 1;
-};
 using SplitRows = std::function<RowSplit(const formula::Expression::Node &reduction)>;
 
 struct FormulaCode {

@@ -5,8 +5,7 @@
 #include <map>
 #include <set>
 
-#include "algorithms/binary.h"
-#include "algorithms/unary.h"
+#include "algorithms/elementwise.h"
 #include "runtime/onnx/operators/lowering.h"
 
 namespace saltern::generators {
@@ -142,10 +141,8 @@ Proof::Rule Proof::rule(const Node &n) const {
   };
   const auto found = rules.find(n.operation);
   if (found != rules.end()) return found->second;
-  const auto named = [&](const auto &row) { return row.name == n.operation; };
-  const auto &unary = algorithms::unary_functions();
-  const auto &binary = algorithms::binary_functions();
-  const bool known = std::any_of(unary.begin(), unary.end(), named) || std::any_of(binary.begin(), binary.end(), named);
+  const bool known = algorithms::find_row(algorithms::unary_rows(), n.operation) ||
+                     algorithms::find_row(algorithms::binary_rows(), n.operation);
   return known ? &Proof::elementwise : nullptr;
 }
 

@@ -103,7 +103,7 @@ inline void contraction(Contraction c, const Machine &m, const ContractionKnobs 
       .unroll(row)
       .parallel(tile_column);
   // Inside a parallel loop another one runs serially, so that few tiles or few images both leave no core idle.
-  if (order.size() > 4) c.out.parallel(to.back());
+  if (order.size() > 4) c.out.parallel(order.back());
 
   register_tile(c.y, c.row, {c.out, tile_row}, lanes, knobs);
   packed_panel(c.packed, c.packed_column, c.y, {c.out, tile_column}, lanes, columns);

@@ -1,20 +1,22 @@
 // Elementwise functions of two tensors, against plain arithmetic, and their gradients.
 
-#include "algorithms/binary.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <functional>
 #include <map>
 
-#include "tests/gradients.h"
+#include "algorithms/elementwise.h"
+#include "tests/values.h"
 
 namespace saltern {
 namespace {
 
-using algorithms::Binary;
-using dsl::Tensor;
+using algorithms::binary_rows;
+using algorithms::BinaryRow;
+using algorithms::find_row;
+using formula::Value;
+using formula::Values;
 using Halide::Buffer;
 
 const std::map<std::string, std::function<double(double, double)>> &oracles() {
@@ -30,63 +32,84 @@ const std::map<std::string, std::function<double(double, double)>> &oracles() {
   return table;
 }
 
-class BinaryFunction : public testing::TestWithParam<std::string> {
+class BinaryFunction : public testing::TestWithParam<BinaryRow> {
  protected:
-  const Binary &f = algorithms::find_binary(GetParam());
+  const BinaryRow &f = GetParam();
 };
 
 TEST_P(BinaryFunction, IsTheOracles) {
   const auto oracle = oracles().find(f.name);
   ASSERT_NE(oracle, oracles().end()) << "give '" << f.name << "' an oracle in this test";
   const Buffer<float> a = random_buffer({1009}, 1, f.low, f.high), b = random_buffer({1009}, 2, f.low, f.high);
-  const Buffer<float> y = evaluate<float>(algorithms::apply(f, Tensor(a), Tensor(b)));
+  const auto y = result_of<float>([&](const Values &in) { return f.of(in[0], in[1]); }, {a, b});
   for (int i = 0; i < 1009; ++i) {
     const double want = oracle->second(a(i), b(i));
     EXPECT_NEAR(y(i), want, 1e-6 * std::max(1.0, std::fabs(want))) << f.name << "(" << a(i) << ", " << b(i) << ")";
   }
 }
 
-TEST_P(BinaryFunction, GradientsMatchAdjointAndFiniteDifferences) {
+TEST_P(BinaryFunction, GradientsMatchFiniteDifferences) {
   for (const std::vector<int> &extents : std::vector<std::vector<int>>{{1}, {17}, {5, 3}})
-    check_gradient(
-        {random_buffer<double>(extents, 7, f.low, f.high), random_buffer<double>(extents, 8, f.low, f.high)},
-        [&](const Tensors &in) { return algorithms::apply(f, in[0], in[1]); },
-        {{0, [&](const Tensors &in, const Tensor &dy) { return algorithms::gradient_of_a(f, in[0], in[1], dy); }},
-         {1, [&](const Tensors &in, const Tensor &dy) { return algorithms::gradient_of_b(f, in[0], in[1], dy); }}});
+    expect_gradients(
+        [&](const Values &in) { return f.of(in[0], in[1]); },
+        {random_buffer<double>(extents, 7, f.low, f.high), random_buffer<double>(extents, 8, f.low, f.high)});
 }
 
-std::vector<std::string> names() {
-  std::vector<std::string> all;
-  for (const Binary &f : algorithms::binary_functions()) all.push_back(f.name);
-  return all;
+INSTANTIATE_TEST_SUITE_P(Table, BinaryFunction, testing::ValuesIn(binary_rows()),
+                         [](const auto &info) { return info.param.name; });
+
+// Beside those of the same functions without a rule.
+TEST(Binary, GradientsByARuleAreTheDerivedOnes) {
+  const std::map<std::string, Formula> plain = {{"maximum", [](const Values &in) { return max(in[0], in[1]); }},
+                                                {"minimum", [](const Values &in) { return min(in[0], in[1]); }},
+                                                {"power", [](const Values &in) { return power(in[0], in[1]); }}};
+  for (const auto &[name, f] : plain) {
+    const BinaryRow &row = *find_row(binary_rows(), name);
+    const auto operand = [&](unsigned seed) { return random_buffer<double>({17}, seed, row.low, row.high); };
+    expect_gradients(f, {operand(7), operand(8)}, [&](const Values &in, const Value &dy) {
+      return formula::gradient({row.of(in[0], in[1])}, {dy}, in);
+    });
+  }
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, BinaryFunction, testing::ValuesIn(names()),
-                         [](const auto &info) { return info.param; });
+struct Derivatives {
+  Buffer<float> of_a, of_b;
+};
 
-using Gradient = Tensor (*)(const Binary &, const Tensor &, const Tensor &, const Tensor &);
-
-float derivative_at(const std::string &name, Gradient gradient, float a, float b) {
-  Buffer<float> at(1), bt(1), one(1);
-  at(0) = a;
-  bt(0) = b;
-  one(0) = 1;
-  return evaluate<float>(gradient(algorithms::find_binary(name), Tensor(at), Tensor(bt), Tensor(one)))(0);
+Derivatives derivatives_at(const std::string &name, const std::vector<float> &a, const std::vector<float> &b) {
+  const std::vector<int> extents = {static_cast<int>(a.size())};
+  const auto d = results_of(
+      [&](const Values &in) {
+        return formula::gradient({find_row(binary_rows(), name)->of(in[0], in[1])}, {in[2]}, {in[0], in[1]});
+      },
+      {buffer_with(extents, a), buffer_with(extents, b), buffer_with(extents, std::vector<float>(a.size(), 1))});
+  return {d[0], d[1]};
 }
 
 TEST(Binary, SharesTheDerivativeOfATie) {
   for (const char *name : {"maximum", "minimum"}) {
-    EXPECT_EQ(derivative_at(name, algorithms::gradient_of_a, 2, 2), 0.5f);
-    EXPECT_EQ(derivative_at(name, algorithms::gradient_of_b, 2, 2), 0.5f);
+    const Derivatives d = derivatives_at(name, {2}, {2});
+    EXPECT_EQ(d.of_a(0), 0.5f);
+    EXPECT_EQ(d.of_b(0), 0.5f);
+  }
+}
+
+TEST(Binary, TheMaximumAndTheMinimumOfANaNAreIt) {
+  const auto a = buffer_with<float>({3}, {NAN, 1, NAN}), b = buffer_with<float>({3}, {1, NAN, NAN});
+  for (const char *name : {"maximum", "minimum"}) {
+    const auto y =
+        result_of<float>([&](const Values &in) { return find_row(binary_rows(), name)->of(in[0], in[1]); }, {a, b});
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(std::isnan(y(i))) << name << "(" << a(i) << ", " << b(i) << ")";
   }
 }
 
 TEST(Binary, PowerHasDerivativesAtItsEdges) {
-  EXPECT_EQ(derivative_at("power", algorithms::gradient_of_a, 0, 0), 0);
-  EXPECT_EQ(derivative_at("power", algorithms::gradient_of_a, 0, 1), 1);
-  EXPECT_EQ(derivative_at("power", algorithms::gradient_of_a, 0, 2), 0);
-  EXPECT_NEAR(derivative_at("power", algorithms::gradient_of_a, -3, 2), -6, 1e-5);
-  EXPECT_EQ(derivative_at("power", algorithms::gradient_of_b, 0, 2), 0);
+  const Derivatives d = derivatives_at("power", {0, 0, 0, -3}, {0, 1, 2, 2});
+  EXPECT_EQ(d.of_a(0), 0);
+  EXPECT_EQ(d.of_a(1), 1);
+  EXPECT_EQ(d.of_a(2), 0);
+  EXPECT_NEAR(d.of_a(3), -6, 1e-5);
+  EXPECT_EQ(d.of_b(2), 0);
 }
 
 }  // namespace

@@ -1,15 +1,18 @@
-#include "algorithms/cross_entropy.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "tests/gradients.h"
+#include "algorithms/probabilities.h"
+#include "tests/values.h"
 
 namespace saltern {
 namespace {
 
-using dsl::Tensor;
+using formula::Expression;
+using formula::Value;
+using formula::Values;
+
+Value cross_entropy(const Values &in) { return algorithms::cross_entropy(in[0], in[1]); }
 
 class CrossEntropy : public testing::TestWithParam<std::pair<int, int>> {
  protected:
@@ -20,7 +23,7 @@ class CrossEntropy : public testing::TestWithParam<std::pair<int, int>> {
 };
 
 TEST_P(CrossEntropy, IsThatOfALoop) {
-  const auto loss = evaluate<double>(algorithms::cross_entropy(Tensor(x), Tensor(labels)).loss);
+  const auto loss = result_of<double>(cross_entropy, {x, labels});
   for (int n = 0; n < rows; ++n) {
     double sum = 0;
     for (int c = 0; c < classes; ++c) sum += std::exp(x(c, n));
@@ -29,43 +32,29 @@ TEST_P(CrossEntropy, IsThatOfALoop) {
   }
 }
 
-TEST_P(CrossEntropy, GradientMatchesFiniteDifferences) {
-  const Tensor l(labels);
-  check_gradient(
-      {x}, [&](const Tensors &in) { return algorithms::cross_entropy(in[0], l).loss; },
-      {{0,
-        [&](const Tensors &in, const Tensor &dloss) { return algorithms::cross_entropy_gradient(in[0], l, dloss).x; }}},
-      Adjoint::no);
-}
-
-// The same function without the maximum, which Halide can derive.
-TEST_P(CrossEntropy, GradientIsTheAutomaticOne) {
-  const Tensor l(labels);
-  const auto plain = [&](const Tensors &in) {
-    Halide::Var n;
-    Halide::RDom r(0, in[0].extent(0));
-    Halide::Func total("total"), loss("plain_cross_entropy");
-    total(n) = Halide::cast<double>(0);
-    total(n) += Halide::exp(in[0](r, n));
-    const Halide::Expr known = l(n) >= 0 && l(n) < classes;
-    loss(n) = Halide::select(known, Halide::log(total(n)) - in[0](Halide::clamp(l(n), 0, classes - 1), n),
-                             Halide::cast<double>(0));
-    return Tensor(loss, {in[0].extent(1)});
+// The one that is written down beside the derived one: of the loss itself, and of the loss without the maximum.
+TEST_P(CrossEntropy, GradientIsTheDerivedOneAndMatchesFiniteDifferences) {
+  const auto written = [](const Values &in, const Value &dloss) {
+    return Values{algorithms::cross_entropy_gradient(in[0], in[1], dloss)};
   };
-  check_gradient({x}, plain, {{0, [&](const Tensors &in, const Tensor &dloss) {
-                                 return algorithms::cross_entropy_gradient(in[0], l, dloss).x;
-                               }}});
+  expect_gradients(cross_entropy, {x, labels}, written);
+  const auto plain = [](const Values &in) {
+    const Value logarithm = log(sum(exp(in[0]), {1}));
+    return formula::compute("plain_cross_entropy", {in[0].extent(0)}, [&](Expression n) {
+      const Expression label = cast(Type::i64, in[1](n));
+      return select(0 <= label && label < in[0].extent(1), logarithm(n, 0) - in[0](n, label),
+                    formula::constant(Type::f64, 0));
+    });
+  };
+  expect_gradients(plain, {x, labels}, written);
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, CrossEntropy,
                          testing::Values(std::pair{1, 1}, std::pair{2, 9}, std::pair{10, 7}, std::pair{17, 5}));
 
 TEST(CrossEntropyOfExtremes, OfACertainAnswerIsNearZeroAndOfAWrongOneFinite) {
-  Halide::Buffer<float> x(2, 2);
-  x.for_each_element([&](int c, int) { x(c, 0) = x(c, 1) = c == 0 ? 500.0f : -500.0f; });
-  Halide::Buffer<int> labels(2);
-  labels(0) = 0, labels(1) = 1;
-  const auto loss = evaluate<float>(algorithms::cross_entropy(Tensor(x), Tensor(labels)).loss);
+  const auto loss = result_of<float>(
+      cross_entropy, {buffer_with<float>({2, 2}, {500, -500, 500, -500}), buffer_with<int>({2}, {0, 1})});
   EXPECT_NEAR(loss(0), 0.0f, 1e-6f);
   EXPECT_NEAR(loss(1), 1000.0f, 1e-3f);
 }

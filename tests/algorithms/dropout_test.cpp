@@ -1,32 +1,53 @@
-#include "algorithms/dropout.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "tests/gradients.h"
+#include "algorithms/random.h"
+#include "tests/values.h"
 
 namespace saltern {
 namespace {
 
-using dsl::Tensor;
+using formula::Expression;
+using formula::Value;
+using formula::Values;
 
-// The published vectors of Philox-2x32-10 (Random123).
+// The published vectors of Philox-2x32-10 (Random123): counter, key, bits.
 TEST(Philox, GivesThePublishedVectors) {
-  const uint32_t vectors[][5] = {{0, 0, 0, 0xff1dae59, 0x6cd10df2},
-                                 {0xffffffff, 0xffffffff, 0xffffffff, 0x2c3f628b, 0xab4fd7ad},
-                                 {0x243f6a88, 0x85a308d3, 0x13198a2e, 0xdd7ce038, 0xf62a4c12}};
-  for (const auto &v : vectors) {
-    const auto bits = dsl::philox({Halide::Expr(v[0]), Halide::Expr(v[1])}, Halide::Expr(v[2]));
-    EXPECT_EQ(Halide::evaluate<uint32_t>(bits[0]), v[3]);
-    EXPECT_EQ(Halide::evaluate<uint32_t>(bits[1]), v[4]);
-  }
+  const std::vector<std::vector<uint32_t>> words = {{0, 0xffffffff, 0x243f6a88},
+                                                    {0, 0xffffffff, 0x85a308d3},
+                                                    {0, 0xffffffff, 0x13198a2e},
+                                                    {0xff1dae59, 0x2c3f628b, 0xdd7ce038},
+                                                    {0x6cd10df2, 0xab4fd7ad, 0xf62a4c12}};
+  const auto word = [&](size_t i) { return buffer_with({3}, words[i]); };
+  const auto bits = results_of(
+      [](const Values &in) {
+        Values both;
+        for (const size_t i : {0, 1})
+          both.push_back(formula::compute("bits", {in[0].extent(0)}, [&](Expression n) {
+            return algorithms::philox({in[0](n), in[1](n)}, in[2](n))[i];
+          }));
+        return both;
+      },
+      {word(0), word(1), word(2)});
+  for (const size_t i : {0, 1})
+    for (int n = 0; n < 3; ++n) EXPECT_EQ(Halide::Buffer<uint32_t>(bits[i])(n), words[3 + i][static_cast<size_t>(n)]);
+}
+
+// Seed, offset and probability are scalars of the kernel.
+Value dropout(const Value &x) {
+  return algorithms::dropout(x, formula::symbol("seed", Type::i64, INT32_MIN, 1),
+                             formula::symbol("offset", Type::i64, INT32_MIN, 1), formula::parameter("probability"));
+}
+
+formula::Numbers settings(int seed, int offset, float probability) {
+  return {{"seed", seed}, {"offset", offset}, {"probability", probability}};
 }
 
 Halide::Buffer<float> dropped_ones(int count, int seed, int offset, float probability) {
   Halide::Buffer<float> ones(count);
   ones.fill(1);
-  return evaluate<float>(algorithms::dropout(Tensor(ones), seed, offset, probability));
+  return result_of<float>([](const Values &in) { return dropout(in[0]); }, {ones}, settings(seed, offset, probability));
 }
 
 int kept(const Halide::Buffer<float> &y) {
@@ -83,9 +104,8 @@ TEST(Dropout, OffsetRunsOverTheLargestInteger) {
 }
 
 TEST(Dropout, GradientIsDropoutOfTheGradient) {
-  check_gradient({random_buffer<double>({37}, 1)},
-                 [](const Tensors &in) { return algorithms::dropout(in[0], 5, 9, 0.4f); },
-                 {{0, [](const Tensors &, const Tensor &dy) { return algorithms::dropout(dy, 5, 9, 0.4f); }}});
+  expect_gradients([](const Values &in) { return dropout(in[0]); }, {random_buffer<double>({37}, 1)},
+                   [](const Values &, const Value &dy) { return Values{dropout(dy)}; }, settings(5, 9, 0.4f));
 }
 
 }  // namespace

@@ -1,16 +1,18 @@
-// Reductions over the middle dimension, against naive loops, and their gradients.
-
-#include "algorithms/reduce.h"
+// Reductions over the middle axis, against naive loops, and their gradients.
 
 #include <gtest/gtest.h>
 
-#include "dsl/component.h"
-#include "tests/gradients.h"
+#include "algorithms/reductions.h"
+#include "tests/values.h"
 
 namespace saltern {
 namespace {
 
-using dsl::Tensor;
+using algorithms::over_middle;
+using formula::Expression;
+using formula::Function;
+using formula::Value;
+using formula::Values;
 using Halide::Buffer;
 
 class Reduce : public testing::TestWithParam<std::vector<int>> {
@@ -26,9 +28,13 @@ TEST_P(Reduce, SumAndProductAreThoseOfALoop) {
     product(i, j) = 1;
     for (int k = 0; k < r; ++k) total(i, j) += 0.25 * x(i, k, j), product(i, j) *= x(i, k, j);
   });
-  const Tensor scaled = algorithms::scaled(algorithms::sum(Tensor(x)), Halide::Expr(0.25));
-  EXPECT_LE(relative_difference(evaluate<double>(scaled), total), 1e-12);
-  EXPECT_LE(relative_difference(evaluate<double>(algorithms::product_over(Tensor(x))), product), 1e-12);
+  const auto got = results_of(
+      [](const Values &in) {
+        return Values{over_middle(Function::sum, in[0]) * 0.25, over_middle(Function::product, in[0])};
+      },
+      {x});
+  EXPECT_LE(relative_difference<double>(got[0], total), 1e-12);
+  EXPECT_LE(relative_difference<double>(got[1], product), 1e-12);
 }
 
 TEST_P(Reduce, MaximumAndMinimumAreTheFirstOfALoop) {
@@ -36,45 +42,52 @@ TEST_P(Reduce, MaximumAndMinimumAreTheFirstOfALoop) {
   Buffer<double> coarse(a, r, b);
   coarse.for_each_element([&](int i, int k, int j) { coarse(i, k, j) = std::floor(3 * x(i, k, j)); });
   Buffer<double> largest(a, b), smallest(a, b);
-  Buffer<int> largest_at(a, b), smallest_at(a, b);
+  Buffer<int64_t> largest_at(a, b), smallest_at(a, b);
   largest.for_each_element([&](int i, int j) {
-    largest_at(i, j) = smallest_at(i, j) = 0;
+    int most = 0, least = 0;
     for (int k = 0; k < r; ++k) {
-      if (coarse(i, k, j) > coarse(i, largest_at(i, j), j)) largest_at(i, j) = k;
-      if (coarse(i, k, j) < coarse(i, smallest_at(i, j), j)) smallest_at(i, j) = k;
+      if (coarse(i, k, j) > coarse(i, most, j)) most = k;
+      if (coarse(i, k, j) < coarse(i, least, j)) least = k;
     }
-    largest(i, j) = coarse(i, largest_at(i, j), j);
-    smallest(i, j) = coarse(i, smallest_at(i, j), j);
+    largest_at(i, j) = most;
+    smallest_at(i, j) = least;
+    largest(i, j) = coarse(i, most, j);
+    smallest(i, j) = coarse(i, least, j);
   });
-  const Tensor maximum = algorithms::maximum_over(Tensor(coarse)), minimum = algorithms::minimum_over(Tensor(coarse));
-  EXPECT_EQ(relative_difference(evaluate<double>(dsl::component(maximum, 0)), largest), 0);
-  EXPECT_EQ(relative_difference(evaluate<int>(dsl::component(maximum, 1)), largest_at), 0);
-  EXPECT_EQ(relative_difference(evaluate<double>(dsl::component(minimum, 0)), smallest), 0);
-  EXPECT_EQ(relative_difference(evaluate<int>(dsl::component(minimum, 1)), smallest_at), 0);
+  const auto got = results_of(
+      [](const Values &in) {
+        Values all;
+        for (Function f : {Function::greatest, Function::first_greatest, Function::least, Function::first_least})
+          all.push_back(over_middle(f, in[0]));
+        return all;
+      },
+      {coarse});
+  EXPECT_EQ(relative_difference<double>(got[0], largest), 0);
+  EXPECT_EQ(relative_difference<int64_t>(got[1], largest_at), 0);
+  EXPECT_EQ(relative_difference<double>(got[2], smallest), 0);
+  EXPECT_EQ(relative_difference<int64_t>(got[3], smallest_at), 0);
 }
 
-TEST_P(Reduce, GradientsMatchFiniteDifferences) {
-  const auto gradient_by = [](Tensor (*reduce)(const Tensor &)) {
-    return [reduce](const Tensors &in, const Tensor &dy) {
-      return algorithms::maximum_over_gradient(dsl::component(reduce(in[0]), 1), dy, in[0].extent(1));
-    };
-  };
-  check_gradient(
-      {x}, [](const Tensors &in) { return dsl::component(algorithms::maximum_over(in[0]), 0); },
-      {{0, gradient_by(algorithms::maximum_over)}}, Adjoint::no);
-  check_gradient(
-      {x}, [](const Tensors &in) { return dsl::component(algorithms::minimum_over(in[0]), 0); },
-      {{0, gradient_by(algorithms::minimum_over)}}, Adjoint::no);
+TEST_P(Reduce, GradientsOfTheBestAreAtTheirPlaces) {
+  const std::pair<Function, Function> best_and_place[] = {{Function::greatest, Function::first_greatest},
+                                                          {Function::least, Function::first_least}};
+  for (const auto &[best, place] : best_and_place)
+    expect_gradients([f = best](const Values &in) { return over_middle(f, in[0]); }, {x},
+                     [f = place](const Values &in, const Value &dy) {
+                       return Values{algorithms::at_its_place(over_middle(f, in[0]), dy, in[0].extent(1))};
+                     });
 }
 
 TEST_P(Reduce, GradientOfASumIsBroadcast) {
-  check_gradient({x}, [](const Tensors &in) { return algorithms::sum(in[0]); },
-                 {{0, [](const Tensors &in, const Tensor &dy) {
-                     Halide::Var i("i"), k("k"), j("j");
-                     Halide::Func dx("broadcast");
-                     dx(i, k, j) = dy(i, j);
-                     return Tensor(dx, in[0].extents());
-                   }}});
+  expect_gradients(
+      [](const Values &in) { return over_middle(Function::sum, in[0]); }, {x},
+      [](const Values &in, const Value &dy) {
+        return Values{compute("broadcast", in[0].extents(), [&](const formula::Axes &at) { return dy(at[0], at[2]); })};
+      });
+}
+
+TEST_P(Reduce, GradientOfAProductMatchesFiniteDifferences) {
+  expect_gradients([](const Values &in) { return over_middle(Function::product, in[0]); }, {x});
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, Reduce,

@@ -1,6 +1,4 @@
-// Elementwise functions, against the C library's in f32 and f64, and their gradients.
-
-#include "algorithms/unary.h"
+// Elementwise functions of one tensor, against the C library's in f32, and their gradients.
 
 #include <gtest/gtest.h>
 
@@ -8,21 +6,25 @@
 #include <functional>
 #include <map>
 
-#include "tests/gradients.h"
+#include "algorithms/elementwise.h"
+#include "tests/values.h"
 
 namespace saltern {
 namespace {
 
-using algorithms::Unary;
-using dsl::Tensor;
+using algorithms::find_row;
+using algorithms::unary_rows;
+using algorithms::UnaryRow;
+using formula::Value;
+using formula::Values;
 using Halide::Buffer;
 
-using Formula = std::function<double(double)>;
+using Function = std::function<double(double)>;
 
 double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 
-const std::map<std::string, Formula> &oracles() {
-  static const std::map<std::string, Formula> table = {
+const std::map<std::string, Function> &oracles() {
+  static const std::map<std::string, Function> table = {
       {"relu", [](double x) { return x > 0 ? x : 0; }},
       {"leaky_relu", [](double x) { return x > 0 ? x : 0.01 * x; }},
       {"sigmoid", logistic},
@@ -43,102 +45,110 @@ const std::map<std::string, Formula> &oracles() {
   return table;
 }
 
-class UnaryFunction : public testing::TestWithParam<std::string> {
+Buffer<float> values_at(const std::string &name, const Buffer<float> &x) {
+  return result_of<float>([&](const Values &in) { return find_row(unary_rows(), name)->of(in[0]); }, {x});
+}
+
+Buffer<float> derivatives_at(const std::string &name, const Buffer<float> &x) {
+  Buffer<float> ones(x.width());
+  ones.fill(1);
+  return result_of<float>(
+      [&](const Values &in) {
+        return formula::gradient({find_row(unary_rows(), name)->of(in[0])}, {in[1]}, {in[0]})[0];
+      },
+      {x, ones});
+}
+
+class UnaryFunction : public testing::TestWithParam<UnaryRow> {
  protected:
-  const Unary &f = algorithms::find_unary(GetParam());
+  const UnaryRow &f = GetParam();
 };
 
 TEST_P(UnaryFunction, IsTheLibrarysFunction) {
   const auto oracle = oracles().find(f.name);
   ASSERT_NE(oracle, oracles().end()) << "give '" << f.name << "' an oracle in this test";
-  const Buffer<float> x = random_buffer({1009}, 1, f.low, f.high);
-  const Buffer<float> y = evaluate<float>(algorithms::apply(f, Tensor(x)));
+  const Buffer<float> x = random_buffer({1009}, 1, f.low, f.high), y = values_at(f.name, x);
   for (int i = 0; i < 1009; ++i) {
     const double want = oracle->second(x(i));
     EXPECT_NEAR(y(i), want, 1e-6 * std::max(1.0, std::fabs(want))) << f.name << "(" << x(i) << ")";
   }
 }
 
-TEST_P(UnaryFunction, GradientMatchesAdjointAndFiniteDifferences) {
-  // Halide has no adjoint of the library's erf.
-  const Adjoint adjoint = f.name == "erf" || f.name == "gelu" ? Adjoint::no : Adjoint::yes;
+TEST_P(UnaryFunction, GradientMatchesFiniteDifferences) {
   for (const std::vector<int> &extents : std::vector<std::vector<int>>{{1}, {17}, {5, 3}})
-    check_gradient(
-        {random_buffer<double>(extents, 7, f.low, f.high)},
-        [&](const Tensors &in) { return algorithms::apply(f, in[0]); },
-        {{0, [&](const Tensors &in, const Tensor &dy) { return algorithms::gradient_of(f, in[0], dy); }}}, adjoint);
+    expect_gradients([&](const Values &in) { return f.of(in[0]); }, {random_buffer<double>(extents, 7, f.low, f.high)});
 }
 
-std::vector<std::string> names() {
-  std::vector<std::string> all;
-  for (const Unary &f : algorithms::unary_functions()) all.push_back(f.name);
-  return all;
-}
+INSTANTIATE_TEST_SUITE_P(Table, UnaryFunction, testing::ValuesIn(unary_rows()),
+                         [](const auto &info) { return info.param.name; });
 
-INSTANTIATE_TEST_SUITE_P(Table, UnaryFunction, testing::ValuesIn(names()), [](const auto &info) { return info.param; });
-
-float value_at(const std::string &name, float x) {
-  Buffer<float> b(1);
-  b(0) = x;
-  return evaluate<float>(algorithms::apply(algorithms::find_unary(name), Tensor(b)))(0);
-}
-
-float derivative_at(const std::string &name, float x) {
-  Buffer<float> b(1), one(1);
-  b(0) = x;
-  one(0) = 1;
-  return evaluate<float>(algorithms::gradient_of(algorithms::find_unary(name), Tensor(b), Tensor(one)))(0);
+// Beside those of the same functions without a rule.
+TEST(Unary, GradientsByARuleAreTheDerivedOnes) {
+  const std::map<std::string, Formula> plain = {{"relu", [](const Values &in) { return max(in[0], 0); }},
+                                                {"sigmoid", [](const Values &in) { return 1 / (exp(-in[0]) + 1); }}};
+  for (const auto &[name, f] : plain) {
+    const UnaryRow &row = *find_row(unary_rows(), name);
+    expect_gradients(f, {random_buffer<double>({17}, 7, row.low, row.high)},
+                     [&](const Values &in, const Value &dy) { return formula::gradient({row.of(in[0])}, {dy}, in); });
+  }
 }
 
 TEST(Unary, KeepsItsRelativeAccuracyNearZero) {
-  for (const char *name : {"tanh", "erf"})
-    for (float x : {1e-6f, -1e-4f, 1e-3f, 0.03f})
-      EXPECT_NEAR(value_at(name, x) / oracles().at(name)(x), 1, 1e-6) << name << "(" << x << ")";
+  const auto x = buffer_with<float>({4}, {1e-6f, -1e-4f, 1e-3f, 0.03f});
+  for (const char *name : {"tanh", "erf"}) {
+    const Buffer<float> y = values_at(name, x);
+    for (int i = 0; i < 4; ++i) EXPECT_NEAR(y(i) / oracles().at(name)(x(i)), 1, 1e-6) << name << "(" << x(i) << ")";
+  }
 }
 
 TEST(Unary, SaturatesWithoutOverflow) {
-  for (float large : {20.f, 89.f, 3e38f}) {
-    EXPECT_NEAR(value_at("tanh", large), 1, 4e-7);
-    EXPECT_NEAR(value_at("tanh", -large), -1, 4e-7);
-    EXPECT_NEAR(value_at("erf", -large), -1, 4e-7);
-    EXPECT_EQ(value_at("sigmoid", large), 1);
-    EXPECT_NEAR(value_at("sigmoid", -large), 0, 1e-8);
-    EXPECT_EQ(value_at("silu", large), large);
-    EXPECT_NEAR(value_at("silu", -large), 0, 1e-7);
-    EXPECT_EQ(value_at("gelu", large), large);
-    for (const char *name : {"tanh", "sigmoid", "erf"})
-      for (float x : {large, -large}) EXPECT_NEAR(derivative_at(name, x), 0, 1e-8) << name << "'(" << x << ")";
-    for (const char *name : {"silu", "gelu"}) {
-      EXPECT_NEAR(derivative_at(name, large), 1, 1e-6) << name;
-      EXPECT_NEAR(derivative_at(name, -large), 0, 1e-6) << name;
-    }
+  const auto large = buffer_with<float>({3}, {20.f, 89.f, 3e38f}),
+             small = buffer_with<float>({3}, {-20.f, -89.f, -3e38f});
+  // What a function and its derivative are near, on the side of large numbers and on that of small ones.
+  const auto expect_near = [&](const Buffer<float> &got, double want, double tolerance, const std::string &what) {
+    for (int i = 0; i < 3; ++i)
+      EXPECT_NEAR(got(i), want, tolerance) << what << " of " << large(i) << " or its negative";
+  };
+  expect_near(values_at("tanh", large), 1, 4e-7, "tanh");
+  expect_near(values_at("tanh", small), -1, 4e-7, "tanh");
+  expect_near(values_at("erf", small), -1, 4e-7, "erf");
+  expect_near(values_at("sigmoid", large), 1, 0, "sigmoid");
+  expect_near(values_at("sigmoid", small), 0, 1e-8, "sigmoid");
+  expect_near(values_at("silu", small), 0, 1e-7, "silu");
+  for (const char *name : {"silu", "gelu"}) {
+    const Buffer<float> y = values_at(name, large);
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(y(i), large(i)) << name;
+    expect_near(derivatives_at(name, large), 1, 1e-6, name + std::string("'"));
+    expect_near(derivatives_at(name, small), 0, 1e-6, name + std::string("'"));
   }
-  EXPECT_NEAR(value_at("sigmoid", -80.f) / std::exp(-80.0), 1, 1e-5) << "the tail does not vanish early";
+  for (const char *name : {"tanh", "sigmoid", "erf"})
+    for (const Buffer<float> &x : {large, small})
+      expect_near(derivatives_at(name, x), 0, 1e-8, name + std::string("'"));
+  EXPECT_NEAR(values_at("sigmoid", buffer_with<float>({1}, {-80.f}))(0) / std::exp(-80.0), 1, 1e-5)
+      << "the tail does not vanish early";
 }
 
 // Of NaN all are NaN, and of infinity they are what the C library says.
 TEST(Unary, OfNaNAndInfinityIsTheLibrarysFunction) {
+  const auto x = buffer_with<float>({3}, {NAN, INFINITY, -INFINITY});
   for (const auto &[name, oracle] : oracles()) {
-    EXPECT_TRUE(std::isnan(value_at(name, NAN))) << name;
-    const bool wraps = name == "sine" || name == "cosine", falls = name == "gelu" || name == "silu";
-    for (float x : {INFINITY, -INFINITY}) {
-      if (wraps || name == "relu" || name == "leaky_relu" || (falls && x < 0)) continue;
-      const double want = oracle(x);
-      const float got = value_at(name, x);
-      EXPECT_TRUE(got == want || (std::isnan(got) && std::isnan(want))) << name << "(" << x << ") is " << got;
+    const Buffer<float> y = values_at(name, x);
+    EXPECT_TRUE(std::isnan(y(0))) << name;
+    for (int i : {1, 2}) {
+      const double want = oracle(x(i));
+      EXPECT_TRUE(y(i) == want || (std::isnan(y(i)) && std::isnan(want))) << name << "(" << x(i) << ") is " << y(i);
     }
   }
 }
 
 TEST(Unary, HasADerivativeAtItsKinks) {
-  EXPECT_EQ(derivative_at("relu", 0), 0);
-  EXPECT_EQ(derivative_at("leaky_relu", 0), 0.01f);
-  EXPECT_EQ(derivative_at("absolute", 0), 0);
+  const auto zero = buffer_with<float>({1}, {0.f});
+  EXPECT_EQ(derivatives_at("relu", zero)(0), 0);
+  EXPECT_EQ(derivatives_at("leaky_relu", zero)(0), 0.01f);
+  EXPECT_EQ(derivatives_at("absolute", zero)(0), 0);
 }
 
-TEST(Unary, NamesTheFunctionThatItDoesNotHave) {
-  EXPECT_THROW(algorithms::find_unary("no_such_function"), std::invalid_argument);
-}
+TEST(Unary, HasNoRowOfANameThatIsNotItsOwn) { EXPECT_EQ(find_row(unary_rows(), "no_such_function"), nullptr); }
 
 }  // namespace
 }  // namespace saltern

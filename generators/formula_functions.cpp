@@ -1,4 +1,4 @@
-#include "generators/model/formula_functions.h"
+#include "generators/formula_functions.h"
 
 #include <cmath>
 #include <map>
@@ -6,7 +6,7 @@
 
 #include "dsl/elementary.h"
 #include "dsl/float_bits.h"
-#include "generators/model/small_float_code.h"
+#include "generators/small_float_code.h"
 #include "runtime/error.h"
 
 namespace saltern::generators {
@@ -227,16 +227,37 @@ Expr strict_call(Function f, const Expr &a, const Expr &b) {
   return it == operations.end() ? Expr() : strict(it->second, a, b);
 }
 
+namespace {
+
+bool is_read(const Expression &e) {
+  bool found = false;
+  formula::for_each_node(e, [&](const Expression::Node &n) { found |= n.kind == Kind::load; });
+  return found;
+}
+
+// Halide makes x - (y + z) of x - y - z, where a large y swallows z.
+bool subtracts_twice(const Expression::Node &n) {
+  const auto subtracts = [](const Expression::Node &c) {
+    return c.kind == Kind::call && c.function == Function::subtract && is_real(c.type);
+  };
+  return subtracts(n) && subtracts(*n.arguments[0].get());
+}
+
+}  // namespace
+
 bool minds_what_is_no_number(const Expression &element) {
-  static const std::set<Function> minding = {Function::is_nan,     Function::is_infinite, Function::less,
-                                             Function::less_equal, Function::equal,       Function::exp,
-                                             Function::log,        Function::tanh,        Function::erf,
-                                             Function::power,      Function::remainder,   Function::modulo};
+  static const std::set<Function> minding = {Function::is_nan, Function::is_infinite, Function::exp,
+                                             Function::log,    Function::tanh,        Function::erf,
+                                             Function::power,  Function::remainder,   Function::modulo};
+  static const std::set<Function> comparing = {Function::less, Function::less_equal, Function::equal};
   bool minds = false;
   formula::for_each_node(element, [&](const Expression::Node &n) {
-    if (facts(n.type).is_small_real()) minds = true;
+    if (facts(n.type).is_small_real() || subtracts_twice(n)) minds = true;
     if (n.kind == Kind::cast) minds |= is_real(n.arguments[0].type()) && !is_real(n.type);
-    if (n.kind == Kind::call && is_real(n.arguments[0].type())) minds |= minding.count(n.function) > 0;
+    if (n.kind != Kind::call || !is_real(n.arguments[0].type())) return;
+    minds |= minding.count(n.function) > 0;
+    // What is compared of parameters alone is the same for all elements.
+    if (comparing.count(n.function) > 0) minds |= is_read(n.arguments[0]) || is_read(n.arguments[1]);
   });
   return minds;
 }

@@ -1,4 +1,4 @@
-#include "generators/model/small_float_code.h"
+#include "generators/small_float_code.h"
 
 #include <limits>
 

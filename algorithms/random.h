@@ -1,0 +1,47 @@
+#pragma once
+// Random numbers by counter: Philox-2x32-10 (Salmon, Moraes, Dror, Shaw: Parallel Random Numbers: As Easy as 1, 2, 3).
+// A number is a pure function of its key and its counter, so that any element can be drawn in any order, by any thread,
+// again in the backward pass, and is the same.
+
+#include <array>
+
+#include "dsl/value.h"
+
+namespace saltern::algorithms {
+
+using namespace formula;
+
+// 64 random bits, as two words of u32, of a 64-bit counter, low word first, under a 32-bit key.
+inline std::array<Expression, 2> philox(std::array<Expression, 2> counter, Expression key) {
+  const auto word = [](uint32_t v) { return constant_integer(Type::u32, v); };
+  const auto differ = [](const Expression &a, const Expression &b) { return call(Function::differ, a, b); };
+  for (int round = 0; round < 10; ++round) {
+    const Expression product = cast(Type::u64, counter[0]) * constant_integer(Type::u64, 0xD256D193u);
+    const Expression high = cast(Type::u32, call(Function::shift_right, product, constant_integer(Type::u64, 32)));
+    counter = {differ(differ(high, key), counter[1]), cast(Type::u32, product)};
+    key = key + word(0x9E3779B9u);
+  }
+  return counter;
+}
+
+// A number of 24 random bits in [0, 1), as f32: the same one whatever the type of what it decides on. Words are u32.
+inline Expression uniform(const Expression &seed, const Expression &counter) {
+  const Expression bits = philox({counter, constant_integer(Type::u32, 0)}, seed)[0];
+  return cast(Type::f32, cast(Type::i32, call(Function::shift_right, bits, constant_integer(Type::u32, 8)))) * 0x1p-24;
+}
+
+// Dropout: elements are left out with a probability, and the others made larger so that the mean stays.
+//
+//   y(i) = keep(i) ? x(i) / (1 - probability) : 0,   keep(i) = uniform(seed, offset + i) >= probability
+//
+// dx(i) is dropout of dy(i) with the same seed, offset and probability: the mask is drawn again, never stored. The counter
+// is unsigned, since it may run over the largest integer and on.
+inline Value dropout(const Value &x, const Expression &seed, const Expression &offset, const Value &probability) {
+  return compute("dropout", {x.extent(0)}, [&](Expression i) {
+    const Expression p = probability.at({}), one = constant(x.type(), 1), zero = constant(x.type(), 0);
+    const Expression keep = uniform(cast(Type::u32, seed), cast(Type::u32, offset) + cast(Type::u32, i)) >= p;
+    return select(keep, x(i) * (one / (one - cast(x.type(), p))), zero);
+  });
+}
+
+}  // namespace saltern::algorithms

@@ -1,0 +1,145 @@
+#include "dsl/structure.h"
+
+#include <algorithm>
+#include <map>
+
+namespace saltern::formula {
+
+using Kind = Expression::Kind;
+
+namespace {
+
+bool is_multiplication(const Expression &e) { return e->kind == Kind::call && e->function == Function::multiply; }
+
+// Functions that cost many instructions.
+bool is_costly(const Expression::Node &n) {
+  static const std::set<Function> costly = {
+      Function::exp,     Function::log,     Function::sqrt,    Function::sine,      Function::cosine,
+      Function::tangent, Function::arcsine, Function::sinh,    Function::arccosine, Function::arctangent,
+      Function::cosh,    Function::tanh,    Function::arcsinh, Function::arccosh,   Function::arctanh,
+      Function::erf,     Function::divide,  Function::power,   Function::remainder, Function::modulo};
+  return n.kind == Kind::call && is_real(n.type) && costly.count(n.function) > 0;
+}
+
+bool is_costly(const Expression &e) {
+  bool costly = false;
+  for_each_node(e, [&](const Expression::Node &n) { costly |= is_costly(n); });
+  return costly;
+}
+
+}  // namespace
+
+std::set<int> axes_in(const Expression &e) {
+  std::set<int> axes;
+  for_each_node(e, [&](const Expression::Node &n) {
+    if (n.kind == Kind::axis) axes.insert(n.number);
+  });
+  return axes;
+}
+
+std::vector<Expression> loads_in(const Expression &e) {
+  std::vector<Expression> loads;
+  for_each_node(e, [&](const Expression::Node &n) {
+    if (n.kind == Kind::load) loads.push_back(interned(n));
+  });
+  return loads;
+}
+
+const char *name(Pattern p) {
+  static const char *const names[] = {"map", "gather", "row", "column", "window", "contraction", "scatter"};
+  return names[static_cast<int>(p)];
+}
+
+std::optional<Contraction> contraction_of(const Stage &s) {
+  if (s.is_input() || s.reduction != Function::sum || s.is_scatter() || s.rank < 2) return {};
+  Contraction c;
+  Expression product = s.element;
+  if (product->kind == Kind::select && is_number(product->arguments[2], 0)) {
+    c.where = product->arguments[0];
+    product = product->arguments[1];
+  }
+  if (!is_multiplication(product)) return {};
+  const Expression &a = product->arguments[0], &b = product->arguments[1];
+  if (a->kind != Kind::load || b->kind != Kind::load) return {};
+  c.column = s.rank - 1;
+  const std::set<int> in_a = axes_in(a), in_b = axes_in(b);
+  const bool a_has_column = in_a.count(c.column) > 0;
+  if (a_has_column == (in_b.count(c.column) > 0)) return {};
+  c.by_column = a_has_column ? a : b;
+  c.by_row = a_has_column ? b : a;
+  // The innermost of the axes that only the other operand varies with, if it is long enough for a tile; else the longest.
+  const std::set<int> &with_column = a_has_column ? in_a : in_b, &with_row = a_has_column ? in_b : in_a;
+  double longest = 0;
+  for (int d = s.rank - 2; d >= 0; --d) {
+    const double extent = typical_value(s.extents[static_cast<size_t>(d)]);
+    if (with_row.count(d) == 0 || with_column.count(d) > 0 || extent <= longest) continue;
+    c.row = d;
+    if (extent >= 6) break;
+    longest = extent;
+  }
+  if (c.row < 0) return {};
+  if (c.where.defined()) {
+    const std::set<int> in_where = axes_in(c.where);
+    if (in_where.count(c.row) + in_where.count(c.column) > 0) return {};
+  }
+  return c;
+}
+
+Pattern classify(const Stage &s) {
+  if (s.is_scatter()) return Pattern::scatter;
+  const std::vector<Expression> loads = loads_in(s.element);
+  if (s.is_map()) {
+    for (const Expression &l : loads)
+      for (const Expression &i : l->arguments)
+        if (!loads_in(i).empty()) return Pattern::gather;
+    return Pattern::map;
+  }
+  if (contraction_of(s)) return Pattern::contraction;
+  const auto is_step = [&](int a) { return a >= s.rank; };
+  bool along_axes = false, slides = false;
+  for (const Expression &l : loads) {
+    for (const Expression &i : l->arguments) {
+      const std::set<int> axes = axes_in(i);
+      const bool steps = std::any_of(axes.begin(), axes.end(), is_step);
+      slides |= steps && !std::all_of(axes.begin(), axes.end(), is_step);
+    }
+    if (l->arguments.empty()) continue;
+    const std::set<int> innermost = axes_in(l->arguments.back());
+    along_axes |= !innermost.empty() && std::none_of(innermost.begin(), innermost.end(), is_step);
+  }
+  if (slides) return Pattern::window;
+  return along_axes ? Pattern::column : Pattern::row;
+}
+
+Expression written_out(const Value &v) {
+  return transformed(v->element, [](const Expression &at) {
+    const bool is_map = at->kind == Kind::load && at->stage && at->stage->is_map();
+    return is_map ? with_axes(written_out(Value(at->stage)), at->arguments) : Expression();
+  });
+}
+
+std::vector<std::shared_ptr<const Stage>> worth_keeping(const Values &outputs) {
+  std::map<const Stage *, int> readers;
+  std::set<const Stage *> repeated;
+  const auto order = stages_of(outputs);
+  for (const auto &s : order) {
+    if (s->is_input()) continue;
+    for (const Expression &l : loads_in(s->element)) {
+      ++readers[l->stage.get()];
+      const std::set<int> axes = axes_in(l);
+      for (size_t i = 0; i < s->extents.size(); ++i)
+        if (!is_number(s->extents[i], 1) && axes.count(static_cast<int>(i)) == 0) repeated.insert(l->stage.get());
+    }
+  }
+  std::vector<std::shared_ptr<const Stage>> kept;
+  for (const auto &s : order) {
+    if (s->is_input()) continue;
+    const bool is_output =
+        std::any_of(outputs.begin(), outputs.end(), [&](const Value &v) { return v.get() == s.get(); });
+    const bool read_again = readers[s.get()] > 1 || repeated.count(s.get()) > 0;
+    if (!s->is_map() || (!is_output && read_again && is_costly(s->element))) kept.push_back(s);
+  }
+  return kept;
+}
+
+}  // namespace saltern::formula

@@ -1,0 +1,39 @@
+#pragma once
+// What kind of work a stage is, told from its formula alone; schedules are chosen by it (schedules/by_structure.h).
+//
+//   map           y[a0, a1] = f(x[a0, a1], ...)                                   gather   an index comes from data
+//   row           y[a0] = sum{a1} x[a0, a1]: steps run along the innermost dimension of what is read
+//   column        y[a1] = sum{a0} x[a0, a1]: axes do
+//   window        y[a0] = max{a1} x[a0 s + a1]: an index of an axis and a step
+//   contraction   y[a0, a1] = sum{a2} x[a0, a2] w[a1, a2]: one operand varies with one axis, the other with another
+//   scatter       y[x[a0]] += ...
+
+#include <set>
+
+#include "dsl/value.h"
+
+namespace saltern::formula {
+
+enum class Pattern : uint8_t { map, gather, row, column, window, contraction, scatter };
+const char *name(Pattern p);
+Pattern classify(const Stage &s);
+
+// The numbers of the axes that an expression depends on; those of steps are behind those of the result.
+std::set<int> axes_in(const Expression &e);
+std::vector<Expression> loads_in(const Expression &e);
+
+// The two operands of a contraction, its column (the innermost axis of the result) and its row (another one).
+struct Contraction {
+  Expression by_column, by_row;  // loads
+  Expression where;              // the steps that count, if not all do; says nothing of column and row
+  int column = -1, row = -1;
+};
+std::optional<Contraction> contraction_of(const Stage &s);
+
+// Whether each stage is worth memory: reductions are, and maps that are costly and read more than once.
+std::vector<std::shared_ptr<const Stage>> worth_keeping(const Values &outputs);
+
+// The element of a value with all maps that it loads written in their places, whether or not they are stages.
+Expression written_out(const Value &v);
+
+}  // namespace saltern::formula

@@ -1,0 +1,125 @@
+// Kernels that are declared by Values: what of Build is about them.
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "generators/formula_functions.h"
+#include "generators/kernel.h"
+#include "schedules/by_structure.h"
+
+namespace saltern::generators {
+
+using formula::Expression;
+using formula::Value;
+
+namespace {
+
+bool is_digits(const std::string &s) { return std::isdigit(static_cast<unsigned char>(s.at(0))) != 0; }
+
+}  // namespace
+
+void Build::bind(const Expression &size, const Halide::Expr &value) {
+  if (size->kind == Expression::Kind::symbol && sizes_.emplace(size->name, size).second)
+    stages_.set_symbol(size->name, value);
+}
+
+void Build::declare(const Value &input, Range range, bool any_stride) {
+  const dsl::Tensor t = buffer(input->name, input.rank(), storage_type(input.type()), range, any_stride);
+  for (int d = 0; d < input.rank(); ++d) bind(input.extent(d), t.extent(input.rank() - 1 - d));
+  formula_inputs_.push_back(input);
+  stages_.add_input(input, t.func());
+}
+
+formula::Value Build::formula_input(const std::string &name, const std::vector<std::string> &sizes, Type type,
+                                    Range range, bool any_stride) {
+  std::vector<Expression> extents;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    const std::string &size = sizes[d];
+    if (const auto known = sizes_.find(size); known != sizes_.end())
+      extents.push_back(known->second);
+    else if (is_digits(size))
+      extents.emplace_back(std::stoi(size));
+    else if (exact_)
+      extents.push_back(sizes_[size] = next_argument(name).extents.at(sizes.size() - 1 - d));
+    else
+      extents.push_back(formula::size(size));
+  }
+  const Value v = formula::input(name, extents, type);
+  declare(v, range, any_stride);
+  return v;
+}
+
+void Build::declare_symbols(const formula::Values &results) {
+  const auto declare_in = [&](const Expression &e) {
+    formula::for_each_node(e, [&](const Expression::Node &n) {
+      if (n.kind != Expression::Kind::symbol || sizes_.count(n.name) > 0) return;
+      bind(interned(n), is_real(n.type) ? real(n.name) : integer(n.name));
+    });
+  };
+  for (const auto &s : stages_of(results)) {
+    for (const Expression &e : s->extents) declare_in(e);
+    if (!s->is_input()) declare_in(s->element);
+    for (const Expression &e : s->targets) declare_in(e);
+  }
+}
+
+formula::Value Build::input(const std::string &name, const std::vector<std::string> &sizes, Type type, Range range) {
+  return formula_input(name, sizes, type, range, false);
+}
+
+formula::Value Build::strided_input(const std::string &name, const std::vector<std::string> &sizes, Type type,
+                                    Range range) {
+  return formula_input(name, sizes, type, range, true);
+}
+
+formula::Value Build::parameter(const std::string &name) {
+  const Halide::Expr value = real(name);
+  if (const auto number = Halide::Internal::as_const_float(value)) return formula::constant_value(Type::f32, *number);
+  const Value p = formula::parameter(name);
+  bind(p->element, value);
+  return p;
+}
+
+formula::Expression Build::count(const std::string &name, int64_t least) {
+  const Halide::Expr value = integer(name);
+  if (const auto number = Halide::Internal::as_const_int(value)) return static_cast<int64_t>(*number);
+  const Expression size = formula::symbol(name, Type::i64, least, static_cast<double>(std::max<int64_t>(least, 1)));
+  bind(size, value);
+  return size;
+}
+
+Halide::Func Build::output(const std::string &name, const Value &y) {
+  stages_.add({y});
+  formula_results_.push_back(y);
+  output_stages_.push_back(y.shared());
+  return output(name, stages_.stored(y));
+}
+
+Halide::Func Build::outputs(const std::vector<std::string> &names, const formula::Values &results) {
+  stages_.add(results);
+  formula_results_.insert(formula_results_.end(), results.begin(), results.end());
+  output_stages_.push_back(results.at(0).shared());
+  std::vector<Halide::Expr> components;
+  const dsl::Tensor first = stages_.stored(results.at(0));
+  const std::vector<Halide::Var> at = first.vars();
+  for (const Value &v : results) components.push_back(stages_.stored(v)(at));
+  Halide::Func all("results");
+  all(at) = Halide::Tuple(components);
+  return outputs(names, dsl::Tensor(all, first.extents()));
+}
+
+void Build::schedule_by_structure() {
+  schedule([&](const Machine &m) {
+    schedules::FormulaToSchedule f;
+    for (const auto &s : stages_.order()) {
+      const StageFunction &of = stages_.of(*s);
+      f.stages.push_back({s, of.func, of.parts, of.by_column});
+    }
+    f.outputs = outputs_;
+    f.output_stages = output_stages_;
+    f.size = [&](const Expression &e) { return stages_.size(e); };
+    schedules::by_structure(f, m, tuned(schedules::StructureKnobs()));
+  });
+}
+
+}  // namespace saltern::generators

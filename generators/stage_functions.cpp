@@ -1,0 +1,320 @@
+#include "generators/stage_functions.h"
+
+#include <stdexcept>
+
+#include "dsl/index_arithmetic.h"
+#include "dsl/index_bounds.h"
+#include "dsl/structure.h"
+#include "generators/element_code.h"
+
+namespace saltern::generators {
+
+using formula::Expression;
+using formula::Function;
+using formula::Stage;
+using formula::Value;
+using Halide::Expr;
+
+namespace {
+
+constexpr int64_t open = 0x7FFFFFFF;  // extents that are known at run time only
+
+std::vector<int64_t> known_extents(const Stage &s) {
+  std::vector<int64_t> extents;
+  for (const Expression &e : s.extents) extents.push_back(e->kind == Expression::Kind::constant ? e->integer : open);
+  return extents;
+}
+
+bool minds(const Stage &s) { return s.element.defined() && minds_what_is_no_number(s.element); }
+
+}  // namespace
+
+// The elements of one stage, whose axes and steps are numbered through.
+class StageCode : public ElementCode {
+ public:
+  StageCode(const StageFunctions &all, const Stage &stage)
+      : ElementCode(minds(stage)), all_(all), stage_(stage), bounds_(known_extents(stage)) {
+    for (int d = stage.rank; d-- > 0;) arguments_.emplace_back("a" + std::to_string(d));
+  }
+
+  const Stage &stage() const { return stage_; }
+  Reduction by() const { return {*stage_.reduction, stage_.element.type()}; }
+  const std::vector<Halide::Var> &arguments() const { return arguments_; }
+  std::vector<Expr> here() const { return {arguments_.begin(), arguments_.end()}; }
+  int steps() const { return static_cast<int>(stage_.extents.size()) - stage_.rank; }
+  Expr extent(int step) const { return all_.size(stage_.extents[static_cast<size_t>(stage_.rank + step)]); }
+
+  StepElement element(const std::vector<Expr> &at_steps) {
+    Scope scope = scope_at(at_steps);
+    Expr place = 0;
+    for (int i = 0; i < steps(); ++i) place = place * extent(i) + at_steps[static_cast<size_t>(i)];
+    return {value(stage_.element, scope), place};
+  }
+
+  StageFunction map() {
+    Halide::Func f(function_name());
+    const Expr v = element({}).value;
+    // Rounded at its end, as its type is.
+    const bool narrow = compute_type(stage_.type) != storage_type(stage_.type);
+    f(here()) = narrow ? from_storage(stage_.type, to_storage(stage_.type, v)) : v;
+    return {f, {}, {}};
+  }
+
+  StageFunction scatter() {
+    Halide::Func f(function_name());
+    define_partial(f, here(), by().nothing());
+    const std::vector<Expr> at = steps_in_order();
+    Scope scope = scope_at(at);
+    std::vector<Expr> to;
+    for (size_t d = stage_.targets.size(); d-- > 0;) to.push_back(inside(stage_.targets[d], stage_.extents[d], scope));
+    f(to) += element(at).value;
+    return {f, {}, {}};
+  }
+
+  StageFunction by_lanes(const RowSplit &split) {
+    Halide::Func f(function_name());
+    Halide::Region others;
+    for (int i = steps(); i-- > 0;)
+      if (i != split.step) others.emplace_back(0, extent(i));
+    std::vector<Halide::Func> parts = reduce_by_lanes(
+        f, by(), arguments_, split, extent(split.step), others, [&](const Expr &step, const std::vector<Expr> &rest) {
+          std::vector<Expr> at(static_cast<size_t>(steps()));
+          size_t other = 0;
+          for (int i = steps(); i-- > 0;) at[static_cast<size_t>(i)] = i == split.step ? step : rest[other++];
+          return element(at);
+        });
+    return {f, std::move(parts), {}, by().finds_a_place() ? 1 : 0};
+  }
+
+  // The last step fastest.
+  std::vector<Expr> steps_in_order() const {
+    Halide::Region region;
+    for (int i = steps(); i-- > 0;) region.emplace_back(0, extent(i));
+    const Halide::RDom r = region.empty() ? Halide::RDom(0, 1, "r") : Halide::RDom(region, "r");
+    std::vector<Expr> at;
+    for (int i = 0; i < steps(); ++i) at.emplace_back(r[steps() - 1 - i]);
+    return at;
+  }
+
+  // Loads are those of register tiles, which may reach past the edge: of what they read there nothing is kept.
+  Halide::Func read_by_tiles(const formula::Contraction &tile) {
+    tile_ = tile;
+    const Stage &from = *tile.by_column->stage;
+    Halide::Region region(static_cast<size_t>(from.rank));
+    for (int d = 0; d < from.rank; ++d)
+      if (formula::axes_in(tile.by_column->arguments[static_cast<size_t>(d)]).count(tile.column) > 0)
+        region[static_cast<size_t>(from.rank - 1 - d)] = {0, all_.size(from.extents[static_cast<size_t>(d)])};
+    const Halide::Func f = all_.of(from).func;
+    return by_column_ = Halide::BoundaryConditions::constant_exterior(f, Halide::cast(f.types()[0], 0), region);
+  }
+
+  // An index that is inside of [0, extent) whatever it is.
+  Expr inside(const Expression &i, const Expression &extent, Scope &scope) {
+    if (formula::always_inside(i, extent, stage_.extents)) return index(i, scope);
+    return Halide::clamp(index(i, scope), 0, all_.size(extent) - 1);
+  }
+
+ protected:
+  Expr load(const Expression &e, Scope &scope) override {
+    std::vector<Expr> at;
+    for (size_t d = e->arguments.size(); d-- > 0;) {
+      at.push_back(inside(e->arguments[d], e->stage->extents[d], scope));
+      // A tile that reaches past the last row reads that again.
+      if (tile_ && is_same(e, tile_->by_row) && formula::axes_in(e->arguments[d]).count(tile_->row) > 0)
+        at.back() = Halide::clamp(index(e->arguments[d], scope), 0, all_.size(e->stage->extents[d]) - 1);
+    }
+    const bool by_column = tile_ && is_same(e, tile_->by_column);
+    const StageFunction &from = all_.of(*e->stage);
+    const Expr v = partial_at(by_column ? by_column_ : from.func, at)[static_cast<size_t>(from.component)];
+    if (e->stage->is_input()) return from_storage(e.type(), v);
+    // What has fewer bits in memory is rounded as if it had been there.
+    if (compute_type(e.type()) != storage_type(e.type())) return from_storage(e.type(), to_storage(e.type(), v));
+    return Halide::cast(compute_type(e.type()), v);
+  }
+  Expr reduction(const Expression &e, Scope &) override {
+    throw std::logic_error("a reduction inside of a stage: " + to_string(e));
+  }
+  Expr symbol(const Expression &e) override {
+    const auto found = all_.symbols_.find(e->name);
+    if (found == all_.symbols_.end()) throw std::invalid_argument("'" + e->name + "' is not known to the kernel");
+    return found->second;
+  }
+  // Indices are taken to be narrow: extents of buffers are.
+  formula::Interval bounds(const Expression &e) override {
+    formula::Interval all = bounds_.of(e);
+    if (all.least < -open) all.least = -open;
+    if (all.greatest > open) all.greatest = open;
+    return all;
+  }
+
+ private:
+  // Halide fails on a function with the name of one in the C library.
+  std::string function_name() const { return stage_.name + "_stage"; }
+  Scope scope_at(const std::vector<Expr> &at_steps) const {
+    Scope scope;
+    scope.axes.assign(arguments_.rbegin(), arguments_.rend());
+    scope.axes.insert(scope.axes.end(), at_steps.begin(), at_steps.end());
+    return scope;
+  }
+
+  const StageFunctions &all_;
+  const Stage &stage_;
+  formula::IndexBounds bounds_;
+  std::vector<Halide::Var> arguments_;
+  std::optional<formula::Contraction> tile_;
+  Halide::Func by_column_;
+};
+
+namespace {
+
+// Reductions over the same steps, one after the other in one walk: which component of f each is.
+std::vector<int> reduce_in_order(Halide::Func &f, const std::vector<StageCode *> &codes) {
+  const std::vector<Expr> here = codes[0]->here(), at = codes[0]->steps_in_order();
+  // A place comes with the best element, which is then nobody else's to find.
+  std::map<const Expression::Node *, size_t> places;
+  std::vector<size_t> owners;
+  for (size_t i = 0; i < codes.size(); ++i)
+    if (codes[i]->by().finds_a_place()) places[codes[i]->stage().element.get()] = i;
+  Partial nothing, next;
+  std::vector<size_t> first(codes.size());
+  for (size_t i = 0; i < codes.size(); ++i) {
+    const auto place = places.find(codes[i]->stage().element.get());
+    if (place != places.end() && place->second != i) continue;
+    first[i] = nothing.size();
+    for (const Expr &e : codes[i]->by().nothing()) nothing.push_back(e);
+    owners.push_back(i);
+  }
+  define_partial(f, here, nothing);
+  const Partial so_far = partial_at(f, here);
+  for (size_t i : owners) {
+    const Reduction by = codes[i]->by();
+    StepElement e = codes[i]->element(at);
+    const std::set<int> used = formula::axes_in(codes[i]->stage().element);
+    const bool depends = !used.empty() && *used.rbegin() >= codes[i]->stage().rank;
+    // Halide goes through a domain only where something depends on it.
+    if (!depends && !by.finds_a_place() && !at.empty()) e.value = Halide::select(at[0] >= 0, e.value, by.nothing()[0]);
+    const auto begin = so_far.begin() + static_cast<std::ptrdiff_t>(first[i]);
+    for (const Expr &n : by.with_next({begin, begin + (by.finds_a_place() ? 2 : 1)}, e.value, e.place))
+      next.push_back(n);
+  }
+  define_partial(f, here, next);
+  std::vector<int> components;
+  for (size_t i = 0; i < codes.size(); ++i) {
+    const auto place = places.find(codes[i]->stage().element.get());
+    const size_t owner = place == places.end() ? i : place->second;
+    components.push_back(static_cast<int>(first[owner]) + (codes[i]->by().finds_a_place() ? 1 : 0));
+  }
+  return components;
+}
+
+bool depends_on(const Stage &s, const Stage &other) {
+  for (const auto &from : formula::loaded_by(s.element))
+    if (from.get() == &other || (!from->is_input() && depends_on(*from, other))) return true;
+  return false;
+}
+
+bool is_best(Function f) { return f == Function::greatest || f == Function::least; }
+bool has_place_of(Function place, Function best) {
+  return best == Function::greatest ? place == Function::first_greatest || place == Function::last_greatest
+                                    : place == Function::first_least || place == Function::last_least;
+}
+
+// Whether both can be made in one walk, and that is worth it.
+bool go_together(const Stage &a, const Stage &b) {
+  if (b.is_map() || b.is_input() || b.is_scatter() || a.rank != b.rank || a.extents.size() != b.extents.size())
+    return false;
+  for (size_t d = 0; d < a.extents.size(); ++d)
+    if (!is_same(a.extents[d], b.extents[d])) return false;
+  const Function f = *a.reduction, g = *b.reduction;
+  if (is_same(a.element, b.element) && ((is_best(f) && has_place_of(g, f)) || (is_best(g) && has_place_of(f, g))))
+    return true;
+  if (f != Function::sum || g != Function::sum || formula::classify(a) != formula::Pattern::column ||
+      formula::classify(b) != formula::Pattern::column || depends_on(a, b) || depends_on(b, a))
+    return false;
+  for (const auto &from : formula::loaded_by(a.element))
+    for (const auto &too : formula::loaded_by(b.element))
+      if (from == too) return true;
+  return false;
+}
+
+}  // namespace
+
+Expr StageFunctions::size(const Expression &e) const {
+  static const Stage none;
+  ElementCode::Scope scope;
+  return Halide::Internal::simplify(StageCode(*this, none).index(e, scope));
+}
+
+void StageFunctions::add_input(const Value &input, const Halide::Func &stored) {
+  made_[input.get()] = {input.shared(), {stored, {}, {}}};
+}
+
+void StageFunctions::add(const formula::Values &outputs) {
+  const auto order = stages_of(outputs);
+  for (const auto &s : order) {
+    if (made_.count(s.get()) > 0) continue;
+    if (s->is_input()) throw std::invalid_argument("'" + s->name + "' is read and not an input of the kernel");
+    if (join(order, *s)) continue;
+    made_[s.get()] = {s, function_of(*s)};
+    order_.push_back(s);
+  }
+}
+
+const StageFunction &StageFunctions::of(const Stage &s) const {
+  const auto found = made_.find(&s);
+  if (found == made_.end()) throw std::invalid_argument("'" + s.name + "' is no stage of the kernel");
+  return found->second.function;
+}
+
+dsl::Tensor StageFunctions::stored(const Value &v) const {
+  const Stage &s = *v.get();
+  std::vector<Expr> extents;
+  for (int d = s.rank; d-- > 0;) extents.push_back(size(v.extent(d)));
+  const Halide::Func f = of(s).func;
+  if (s.is_input() || (f.outputs() == 1 && f.type() == storage_type(s.type))) return {f, extents};
+  Halide::Func stored(s.name + "_stored");
+  const std::vector<Halide::Var> at = f.args();
+  const Partial all = partial_at(f, {at.begin(), at.end()});
+  stored(at) = to_storage(s.type, all[static_cast<size_t>(of(s).component)]);
+  return {stored, extents};
+}
+
+StageFunction StageFunctions::function_of(const Stage &s) const {
+  StageCode code(*this, s);
+  if (s.is_map()) return code.map();
+  if (s.is_scatter()) return code.scatter();
+  Halide::Func by_column;
+  if (const auto tile = formula::contraction_of(s)) by_column = code.read_by_tiles(*tile);
+  const RowSplit split = split_ && !by_column.defined() ? split_(s) : RowSplit();
+  if (split.step >= 0) return code.by_lanes(split);
+  StageFunction f = {Halide::Func(s.name + "_stage"), {}, by_column};
+  f.component = reduce_in_order(f.func, {&code})[0];
+  return f;
+}
+
+bool StageFunctions::join(const std::vector<std::shared_ptr<const Stage>> &order, const Stage &s) {
+  if (s.is_map() || s.is_scatter() || formula::contraction_of(s) || (split_ && split_(s).step >= 0)) return false;
+  const auto can_be_made = [&](const Stage &other) {
+    for (const auto &from : formula::loaded_by(other.element))
+      if (made_.count(from.get()) == 0) return false;
+    return made_.count(&other) == 0;
+  };
+  std::vector<std::shared_ptr<const Stage>> joined;
+  for (const auto &other : order)
+    if (other.get() == &s || (!other->is_input() && can_be_made(*other) && go_together(s, *other)))
+      joined.push_back(other);
+  if (joined.size() < 2) return false;
+  std::vector<StageCode> codes;
+  std::vector<StageCode *> pointers;
+  for (const auto &one : joined) codes.emplace_back(*this, *one);
+  for (StageCode &c : codes) pointers.push_back(&c);
+  Halide::Func f(s.name + "_stage");
+  const std::vector<int> components = reduce_in_order(f, pointers);
+  for (size_t i = 0; i < joined.size(); ++i) {
+    made_[joined[i].get()] = {joined[i], {f, {}, {}, components[i]}};
+    order_.push_back(joined[i]);
+  }
+  return true;
+}
+
+}  // namespace saltern::generators

@@ -1,0 +1,64 @@
+#pragma once
+// Values (dsl/value.h) as Halide functions: one for each stage, its innermost index first.
+//
+// Sizes and parameters are what `symbols` says they are: numbers, extents of buffers, arguments of a kernel. A load that
+// is inside of its stage for all axes is written without a clamp. The order of a reduction is a function of `split` alone,
+// so that schedules do not change bits.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dsl/tensor.h"
+#include "dsl/value.h"
+#include "generators/reduction_code.h"
+
+namespace saltern::generators {
+
+struct StageFunction {
+  Halide::Func func;                // in the compute type
+  std::vector<Halide::Func> parts;  // what it is made of where it reduces by lanes (reduce_by_lanes)
+  Halide::Func by_column;           // of a contraction: the operand that varies with column, with zeros around it
+  int component = 0;                // which of the values of func it is, where there are several
+};
+
+class StageFunctions {
+ public:
+  using Symbols = std::map<std::string, Halide::Expr>;
+  using Split = std::function<RowSplit(const formula::Stage &reduction)>;
+
+  explicit StageFunctions(Split split = nullptr) : split_(std::move(split)) {}
+
+  void set_symbol(const std::string &name, const Halide::Expr &value) { symbols_[name] = value; }
+  // What an input reads: elements as they are stored.
+  void add_input(const formula::Value &input, const Halide::Func &stored);
+  // All stages of these, which are not there yet.
+  void add(const formula::Values &outputs);
+
+  const StageFunction &of(const formula::Stage &s) const;
+  const StageFunction &of(const formula::Value &v) const { return of(*v.get()); }
+  // Without inputs, each after what it loads.
+  const std::vector<std::shared_ptr<const formula::Stage>> &order() const { return order_; }
+  // The values of a stage as its type is stored.
+  dsl::Tensor stored(const formula::Value &v) const;
+  Halide::Expr size(const formula::Expression &e) const;
+
+ private:
+  friend class StageCode;
+  struct Made {
+    std::shared_ptr<const formula::Stage> stage;
+    StageFunction function;
+  };
+  StageFunction function_of(const formula::Stage &s) const;
+  // Several reductions over the same steps in one walk: sums of the same rows, the best element and its place.
+  bool join(const std::vector<std::shared_ptr<const formula::Stage>> &order, const formula::Stage &s);
+
+  Split split_;
+  Symbols symbols_;
+  std::map<const formula::Stage *, Made> made_;
+  std::vector<std::shared_ptr<const formula::Stage>> order_;
+};
+
+}  // namespace saltern::generators

@@ -1,0 +1,59 @@
+#pragma once
+// Schedules from structure (dsl/structure.h): no operator has a name here.
+//
+//   maps              vectors along the innermost dimension, chunks shared out to threads
+//   row chain         out is a map over what reductions along its innermost dimensions gave (softmax, norms): a task takes
+//                     some rows; per row, reductions run as partial results of several vectors, and maps that are read
+//                     twice are kept for the row
+//   column chain      the reduced dimension is not the innermost: a task takes a block of columns, vectors along them
+//   column sums       long ones of few columns: chunks of rows in parallel, which are then added in order
+//   contraction       a register tile over the whole of k, its operand that varies with column packed by panels
+//   everything else   a stage of its own, computed before
+//
+// On a GPU every stage that is kept is a grid of its own, one thread an element.
+//
+// Reductions share out their steps in chunks of fixed length only: results do not depend on the number of threads.
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "dsl/value.h"
+#include "schedules/knobs.h"
+#include "schedules/machine.h"
+
+namespace saltern::schedules {
+
+struct StructureKnobs {
+  int chunk = 16384;       // elements in a task of a map
+  int rows = 8;            // rows in a task of a row chain; a number, since a factor known at run time costs a third
+  int columns = 32;        // columns in a block: as many accumulators of 1 to 4 vectors as fit the registers
+  int column_chunk = 128;  // rows that one partial sum of a column is of
+
+  static std::vector<KnobField<StructureKnobs>> fields() {
+    return {{"chunk", &StructureKnobs::chunk, {4096, 8192, 16384, 32768}},
+            {"rows", &StructureKnobs::rows, {1, 2, 4, 8, 16}},
+            {"columns", &StructureKnobs::columns, {8, 16, 32, 64}},
+            {"column_chunk", &StructureKnobs::column_chunk, {32, 64, 128, 256}}};
+  }
+};
+
+// A stage and its function; what it is made of where it reduces by lanes; what it reads its operands by where it is a
+// contraction.
+struct StageToSchedule {
+  std::shared_ptr<const formula::Stage> stage;
+  Halide::Func func;
+  std::vector<Halide::Func> parts;
+  Halide::Func by_column;  // the operand that varies with column, with zeros around it
+};
+
+struct FormulaToSchedule {
+  std::vector<StageToSchedule> stages;                                  // each after what it loads
+  std::vector<Halide::Func> outputs;                                    // each a copy of
+  std::vector<std::shared_ptr<const formula::Stage>> output_stages;     // one of the stages
+  std::function<Halide::Expr(const formula::Expression &extent)> size;  // at run time
+};
+
+void by_structure(const FormulaToSchedule &formula, const Machine &m, const StructureKnobs &knobs = {});
+
+}  // namespace saltern::schedules
