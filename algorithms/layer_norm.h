@@ -5,7 +5,7 @@
 //                mean(n) = sum_c x(c, n) / C,   variance(n) = sum_c (x(c, n) - mean(n))^2 / C      (biased)
 //   rms_norm:    y(c, n) = scale(c) x(c, n) / sqrt(sum_c x(c, n)^2 / C + epsilon)
 //
-// Their gradients are written with other operations (runtime/layers/layer_norm.h).
+// Their gradients are written with other operations (runtime/layers/layer_norm.cpp).
 
 #include "dsl/tensor.h"
 
