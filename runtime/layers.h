@@ -2,7 +2,6 @@
 // All layers: what a program that defines a net includes.
 
 #include "runtime/layers/activations.h"
-#include "runtime/layers/attention.h"
 #include "runtime/layers/batch_norm.h"
 #include "runtime/layers/conv2d.h"
 #include "runtime/layers/dropout.h"

@@ -1,6 +1,21 @@
 #pragma once
-// The table of all operations: find_operation("conv2d"), for whoever has a name in hand, as the graph executor and the
-// importer have. Every operation stands next to its layer; including them all fills the table.
+// Saltern's own operations that code names; the others are asked for by name (find_operation). Their rows stand in
+// runtime/layers/*.cpp, a family in each.
 
 #include "runtime/autograd/operation.h"
-#include "runtime/layers.h"
+
+namespace saltern {
+
+namespace operations {
+
+extern const Operation attention, average_pool2d, batch_norm, batch_norm_training, conv2d, conv2d_gradient_w,
+    conv2d_gradient_x, cross_entropy, dense, dense_gradient_b, dense_gradient_w, dense_gradient_x, dropout, layer_norm,
+    matmul, max_pool2d, max_pool2d_pick, reshape, rms_norm, softmax, softmax_gradient, sum;
+
+}  // namespace operations
+
+// Names something of every family. The table of operations calls it: of a static library, programs get those files
+// only that something names.
+const void *operation_families();
+
+}  // namespace saltern

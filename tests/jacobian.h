@@ -11,6 +11,7 @@
 #include "runtime/autograd/backward.h"
 #include "runtime/layers.h"
 #include "runtime/tensor/random.h"
+#include "runtime/tensor/strided.h"
 
 namespace saltern {
 

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "runtime/layers/unary.h"
+#include "runtime/layers/binary.h"
 
 namespace saltern {
 

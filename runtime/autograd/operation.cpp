@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "runtime/autograd/formula_operation.h"
+#include "runtime/operations.h"
 
 namespace saltern {
 
@@ -15,7 +16,10 @@ struct Table {
 };
 
 Table &table() {
-  static auto *t = new Table;
+  static auto *t = [] {
+    operation_families();
+    return new Table;
+  }();
   return *t;
 }
 

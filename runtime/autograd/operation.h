@@ -3,7 +3,7 @@
 // outputs. A gradient rule is written with other operations, applied to Variables: so it can be recorded in its turn
 // (second order), traced into a graph, or just computed.
 //
-//   inline const Operation doubled("doubled",
+//   const Operation doubled("doubled",
 //       [](const std::vector<Tensor> &in, const Attributes &) -> std::vector<Tensor> { ... },
 //       [](const Taped &, const std::vector<Variable> &dy) -> std::vector<Variable> { return {dy[0] + dy[0]}; });
 //
@@ -13,7 +13,8 @@
 //   const Operation scaled_tanh("scaled_tanh", [](Value x, Value scale) { return scale * tanh(x); });
 //   Variable y = scaled_tanh(x, scale);
 //
-// The declaration is the operation's row in the table that the graph executor and the importer look names up in.
+// The object is the operation's row in the table that the graph executor and the importer look names up in; those of
+// Saltern itself are in runtime/layers/*.cpp, and there whenever the library is linked.
 
 #include <functional>
 #include <string>
@@ -86,7 +87,7 @@ struct Operation {
   }
 };
 
-// Null where there is no such operation. Those of saltern itself are there once runtime/operations.h is included.
+// Null where there is no such operation.
 const Operation *find_operation(std::string_view name);
 // All, in alphabetical order.
 std::vector<const Operation *> all_operations();

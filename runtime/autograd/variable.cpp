@@ -140,6 +140,8 @@ std::vector<Tensor> computed(const Operation &operation, const std::vector<Tenso
 }  // namespace
 
 std::vector<Variable> apply(const Operation &operation, const std::vector<Variable> &inputs, Attributes attributes) {
+  // A program's own objects are made before those of a library that it links.
+  if (!operation.compute) fail("an operation was applied before main(), when it was not made yet");
   std::vector<Tensor> values;
   values.reserve(inputs.size());
   bool needed = false;

@@ -1,8 +1,9 @@
 #include "runtime/graph/executor.h"
 
 #include "runtime/formula/evaluate.h"
+#include "runtime/kernels/kernels.h"
+#include "runtime/layers/formula.h"
 #include "runtime/onnx/operators/lowering.h"
-#include "runtime/operations.h"
 
 namespace saltern {
 

@@ -20,13 +20,12 @@ class Tracer {
       graph_.add_input(name, v.shape(), v.value().type());
       leaves_[v.identity()] = name;
     }
-    std::set<std::string> wanted;
     for (const auto &[name, v] : outputs)
       if (v.step()) collect(v.step());
     // Steps are numbered as they were taken: an order in which they can be taken again.
     std::sort(steps_.begin(), steps_.end(), [](const Step *a, const Step *b) { return a->number() < b->number(); });
     for (const auto &[name, v] : outputs)
-      if (v.step() && !wanted_.count({v.step().get(), v.index()}) && wanted.insert(name).second)
+      if (v.step() && !wanted_.count({v.step().get(), v.index()}) && reserved_.insert(name).second)
         wanted_[{v.step().get(), v.index()}] = name;
     for (const Step *s : steps_) add(*s);
     for (const auto &[name, v] : outputs) graph_.outputs.push_back(name_of(v));
@@ -95,11 +94,10 @@ class Tracer {
       made_[{&s, static_cast<int>(o)}] = names.at(static_cast<size_t>(all.outputs[o]));
   }
 
-  std::string fresh(const std::string &stem) const {
-    for (int i = 1;; ++i) {
-      const std::string name = stem + "_" + std::to_string(i);
-      const bool wanted = std::any_of(wanted_.begin(), wanted_.end(), [&](const auto &w) { return w.second == name; });
-      if (!graph_.values.count(name) && !wanted) return name;
+  std::string fresh(const std::string &stem) {
+    for (int64_t &last = numbers_[stem];;) {
+      std::string name = stem + "_" + std::to_string(++last);
+      if (!graph_.values.count(name) && !reserved_.count(name)) return name;
     }
   }
 
@@ -125,6 +123,8 @@ class Tracer {
   std::set<const Step *> seen_;
   std::vector<const Step *> steps_;
   std::map<Output, std::string> made_, wanted_;
+  std::set<std::string> reserved_;          // the names of outputs that are steps' own
+  std::map<std::string, int64_t> numbers_;  // the last one that a stem was given
   std::map<const void *, std::string> names_, leaves_, constants_;
 };
 

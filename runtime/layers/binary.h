@@ -1,119 +1,21 @@
 #pragma once
 // Elementwise functions of two tensors, with broadcasting, and the operators on Variables.
-//
-//   inline const Binary maximum("maximum");      Variable y = maximum(a, b);
-//
-// A function NAME needs the kernel NAME and a rule; without a rule of its own it uses the kernels NAME_gradient_a and
-// NAME_gradient_b, da = NAME_gradient_a(a, b, dy) under the full shape, whose own gradients are formulas. Gradients are
-// summed back over what was broadcast.
 
 #include "runtime/layers/reduction.h"
 
 namespace saltern {
 
-class Binary {
- public:
-  // Gradients of a and b under the full shape.
-  struct Rule {
-    using Part = std::function<Variable(const Taped &t, const Variable &dy)>;
-    Part a, b;
-  };
+Variable add(const Variable &a, const Variable &b);
+Variable subtract(const Variable &a, const Variable &b);
+Variable multiply(const Variable &a, const Variable &b);
+Variable divide(const Variable &a, const Variable &b);
+Variable maximum(const Variable &a, const Variable &b);
+Variable minimum(const Variable &a, const Variable &b);
+// a to the power of b.
+Variable power(const Variable &a, const Variable &b);
 
-  // Second derivatives times c, under the full shape. None: the first ones are constant, piece by piece.
-  struct Second {
-    using Part = std::function<Variable(const Variable &a, const Variable &b, const Variable &c)>;
-    Part aa, ab, bb;
-  };
-
-  // By kernels.
-  explicit Binary(const std::string &name, Second second = {})
-      : second_(std::move(second)),
-        gradient_a_(std::make_unique<Operation>(name + "_gradient_a", compute(name + "_gradient_a"),
-                                                second_order(&Second::aa, &Second::ab))),
-        gradient_b_(std::make_unique<Operation>(name + "_gradient_b", compute(name + "_gradient_b"),
-                                                second_order(&Second::ab, &Second::bb))),
-        rule_{[this](const Taped &t, const Variable &dy) { return gradient_a(t.input(0), t.input(1), dy); },
-              [this](const Taped &t, const Variable &dy) { return gradient_b(t.input(0), t.input(1), dy); }},
-        forward_(name, compute(name), gradient()) {}
-
-  // By other operations.
-  Binary(const std::string &name, Rule rule) : rule_(std::move(rule)), forward_(name, compute(name), gradient()) {}
-
-  Variable operator()(const Variable &a, const Variable &b) const { return apply_one(forward_, {a, b}); }
-  const Operation &operation() const { return forward_; }
-
-  // Where gradients are by kernels.
-  Variable gradient_a(const Variable &a, const Variable &b, const Variable &dy) const {
-    return apply_one(*gradient_a_, {a, b, dy});
-  }
-  Variable gradient_b(const Variable &a, const Variable &b, const Variable &dy) const {
-    return apply_one(*gradient_b_, {a, b, dy});
-  }
-
- private:
-  static Operation::Compute compute(const std::string &kernel) {
-    return [kernel](const std::vector<Tensor> &in, const Attributes &) -> std::vector<Tensor> {
-      Shape shape = in.at(0).shape();
-      for (size_t i = 1; i < in.size(); ++i) shape = broadcast_shape(shape, in[i].shape(), kernel);
-      const Tensor y = output_for(shape, in);
-      call_strided(kernel, y, in);
-      return {y};
-    };
-  }
-
-  // In the memory order of the first input that has the whole shape.
-  static Tensor output_for(const Shape &shape, const std::vector<Tensor> &in) {
-    for (const Tensor &t : in)
-      if (t.shape() == shape && t.is_dense()) return Tensor::like(t);
-    return Tensor::empty(shape);
-  }
-
-  Operation::Gradient gradient() {
-    return [this](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
-      std::vector<Variable> d(2);
-      if (t.needs(0)) d[0] = sum_to(rule_.a(t, dy[0]), t.shape(0));
-      if (t.needs(1)) d[1] = sum_to(rule_.b(t, dy[0]), t.shape(1));
-      return d;
-    };
-  }
-
-  // Of NAME_gradient_a(a, b, dy), or of b's, which is linear in dy, given the gradient dd of it.
-  Operation::Gradient second_order(Second::Part Second::*by_a, Second::Part Second::*by_b) {
-    return [this, by_a, by_b](const Taped &t, const std::vector<Variable> &dd) -> std::vector<Variable> {
-      const Variable &a = t.input(0), &b = t.input(1), &dy = t.input(2);
-      std::vector<Variable> d(3);
-      for (const auto &[i, part] : {std::pair{0, by_a}, std::pair{1, by_b}})
-        if (t.needs(i) && second_.*part) d[i] = sum_to((second_.*part)(a, b, times(dd[0], dy)), t.shape(i));
-      if (t.needs(2))
-        d[2] = sum_to(by_a == &Second::aa ? gradient_a(a, b, dd[0]) : gradient_b(a, b, dd[0]), dy.shape());
-      return d;
-    };
-  }
-  static Variable times(const Variable &a, const Variable &b);
-
-  Second second_;
-  std::unique_ptr<const Operation> gradient_a_, gradient_b_;
-  Rule rule_;
-  Operation forward_;
-};
-
-inline Variable scalar(double value) { return Variable(Tensor::full({}, value)); }
-
-using Argument = const Variable &;
-inline const Binary add("add",
-                        {[](const Taped &, Argument dy) { return dy; }, [](const Taped &, Argument dy) { return dy; }});
-inline const Binary multiply("multiply", {[](const Taped &t, Argument dy) { return multiply(dy, t.input(1)); },
-                                          [](const Taped &t, Argument dy) { return multiply(dy, t.input(0)); }});
-inline const Binary subtract("subtract", {[](const Taped &, Argument dy) { return dy; },
-                                          [](const Taped &, Argument dy) { return multiply(dy, scalar(-1)); }});
-inline const Binary divide("divide", {[](const Taped &t, Argument dy) { return divide(dy, t.input(1)); },
-                                      [](const Taped &t, Argument dy) {
-                                        return multiply(divide(multiply(dy, t.output(0)), t.input(1)), scalar(-1));
-                                      }});
-inline Variable Binary::times(const Variable &a, const Variable &b) { return multiply(a, b); }
-
-inline const Binary maximum("maximum");
-inline const Binary minimum("minimum");
+// A constant of shape [].
+Variable scalar(double value);
 
 inline Variable operator+(const Variable &a, const Variable &b) { return add(a, b); }
 inline Variable operator-(const Variable &a, const Variable &b) { return subtract(a, b); }
@@ -130,6 +32,6 @@ inline Variable operator/(double a, const Variable &b) { return divide(scalar(a)
 inline Variable operator-(const Variable &a) { return multiply(a, scalar(-1)); }
 
 // a += b, elementwise, in a's memory.
-inline void add_to(const Tensor &a, const Tensor &b) { call_strided("add", a, {a, b}); }
+void add_to(const Tensor &a, const Tensor &b);
 
 }  // namespace saltern

@@ -10,143 +10,21 @@
 
 namespace saltern {
 
-namespace operations {
-
-extern const Operation conv2d, conv2d_gradient_x, conv2d_gradient_w;
-
-// What all three computations know: the window, the groups and which kernels serve.
-struct Convolution {
-  Window window;
-  int64_t groups;
-  bool depthwise;
-
-  Convolution(const Attributes &a, int64_t channels, int64_t outputs)
-      : window(saltern::window(a)),
-        groups(a.integer("groups", 1)),
-        depthwise(groups > 1 && groups == channels && groups == outputs) {
-    if (groups < 1 || channels % groups != 0 || outputs % groups != 0)
-      fail("operation '", a.owner(), "': ", channels, " channels and ", outputs, " outputs do not divide into ", groups,
-           " groups");
-  }
-
-  KernelArgument image(const Tensor &t) const { return depthwise ? saltern::image(t) : grouped_image(t, groups); }
-  KernelArgument weights(const Tensor &t) const {
-    if (!depthwise) return grouped_weights(t, groups);
-    const Shape &e = t.shape(), &s = t.strides();
-    return View(t, {{e[0], s[0]}, {e[3], s[3]}, {e[2], s[2]}});
-  }
-  KernelArgument bias(const Tensor &t) const { return depthwise ? flat(t) : grouped_vector(t, groups); }
-
-  // Calls conv2d<suffix> or depthwise2d<suffix>.
-  void run(const std::string &suffix, std::vector<KernelArgument> arguments, std::initializer_list<int64_t> integers,
-           const KernelArgument &output) const {
-    append(arguments, window);
-    append(arguments, integers);
-    arguments.push_back(output);
-    call((depthwise ? "depthwise2d" : "conv2d") + suffix, std::move(arguments));
-  }
-};
-
-inline void expect_images(const char *who, const Tensor &a, const Tensor &b) {
-  if (a.rank() != 4 || b.rank() != 4)
-    fail(who, " takes tensors of four dimensions, not ", to_string(a.shape()), " and ", to_string(b.shape()));
-}
-
-// (w, dy) -> dx; attributes: those of conv2d, and the shape of x
-inline const Operation conv2d_gradient_x(
-    "conv2d_gradient_x",
-    [](const std::vector<Tensor> &in, const Attributes &a) -> std::vector<Tensor> {
-      expect_images("conv2d_gradient_x", in.at(0), in.at(1));
-      const Shape &shape = integers(a, "shape", 4, 1);
-      const Tensor w = channels_last(in[0]), dy = channels_last(in[1]);
-      const Convolution c(a, shape[1], w.extent(0));
-      const Tensor dx = Tensor::empty(shape, Type::f32, Layout::channels_last);
-      c.run("_gradient_x", {c.weights(w), c.image(dy)}, {shape[3], shape[2]}, c.image(dx));
-      return {dx};
-    },
-    [](const Taped &t, const std::vector<Variable> &dd) -> std::vector<Variable> {
-      const Attributes &a = t.attributes();
-      return {t.needs(0) ? apply_one(conv2d_gradient_w, {dd[0], t.input(1)}, a.with("shape", t.shape(0))) : Variable(),
-              t.needs(1) ? apply_one(conv2d, {dd[0], t.input(0)}, a) : Variable()};
-    });
-
-// (x, dy) -> dw; attributes: those of conv2d, and the shape of w
-inline const Operation conv2d_gradient_w(
-    "conv2d_gradient_w",
-    [](const std::vector<Tensor> &in, const Attributes &a) -> std::vector<Tensor> {
-      expect_images("conv2d_gradient_w", in.at(0), in.at(1));
-      const Shape &shape = integers(a, "shape", 4, 1);
-      const Tensor x = channels_last(in[0]), dy = channels_last(in[1]);
-      const Convolution c(a, x.extent(1), shape[0]);
-      Tensor dw = Tensor::empty(shape, Type::f32, Layout::channels_last);
-      // Depthwise weights have their channels in dimension 0; the kernel wants them innermost.
-      if (c.depthwise) dw = dw.viewed(shape, {1, 1, shape[3] * shape[0], shape[0]});
-      c.run("_gradient_w", {c.image(x), c.image(dy)}, {shape[3], shape[2]}, c.weights(dw));
-      return {dw};
-    },
-    [](const Taped &t, const std::vector<Variable> &dd) -> std::vector<Variable> {
-      const Attributes &a = t.attributes();
-      return {t.needs(0) ? apply_one(conv2d_gradient_x, {dd[0], t.input(1)}, a.with("shape", t.shape(0))) : Variable(),
-              t.needs(1) ? apply_one(conv2d, {t.input(0), dd[0]}, a) : Variable()};
-    });
-
-inline const Operation conv2d(
-    "conv2d",
-    [](const std::vector<Tensor> &in, const Attributes &a) -> std::vector<Tensor> {
-      expect_images("conv2d", in.at(0), in.at(1));
-      const Tensor x = channels_last(in[0]), w = channels_last(in[1]);
-      const int64_t outputs = w.extent(0);
-      const Convolution c(a, x.extent(1), outputs);
-      if (w.extent(1) * c.groups != x.extent(1))
-        fail("conv2d: weights ", to_string(w.shape()), " in ", c.groups, " groups do not fit x ", to_string(x.shape()));
-      const Tensor b = in.size() > 2 ? row_major(in[2]) : Tensor::zeros({outputs});
-      if (b.shape() != Shape{outputs}) fail("conv2d: a bias of ", to_string(b.shape()), "; expected ", outputs);
-      const Shape shape = {x.extent(0), outputs, positions("conv2d", x.extent(2), w.extent(2), c.window.y),
-                           positions("conv2d", x.extent(3), w.extent(3), c.window.x)};
-      const Tensor y = Tensor::empty(shape, Type::f32, Layout::channels_last);
-      c.run("", {c.image(x), c.weights(w), c.bias(b)}, {}, c.image(y));
-      return {y};
-    },
-    [](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
-      const Attributes &a = t.attributes();
-      std::vector<Variable> d(t.input_count());
-      if (t.needs(0)) d[0] = apply_one(conv2d_gradient_x, {t.input(1), dy[0]}, a.with("shape", t.shape(0)));
-      if (t.needs(1)) d[1] = apply_one(conv2d_gradient_w, {t.input(0), dy[0]}, a.with("shape", t.shape(1)));
-      if (t.needs(2)) d[2] = apply_one(dense_gradient_b, {dy[0]});
-      return d;
-    });
-
-}  // namespace operations
-
 struct Conv2dOptions {
   Pair stride = 1, padding = 0, dilation = 1;
   int64_t groups = 1;
   bool bias = true;
 };
 
-inline Variable conv2d(const Variable &x, const Variable &w, const Variable &b = {}, const Conv2dOptions &o = {}) {
-  const Attributes a = window_attributes(o.stride, o.padding, o.dilation).with("groups", o.groups);
-  return apply_one(operations::conv2d, b.defined() ? std::vector{x, w, b} : std::vector{x, w}, a);
-}
+Variable conv2d(const Variable &x, const Variable &w, const Variable &b = {}, const Conv2dOptions &o = {});
 
 // Conv2d(random, 32, 64, 3, {/*stride=*/1, /*padding=*/1})
 class Conv2d : public Module {
  public:
   Variable weight, bias;
 
-  Conv2d(Random &random, int64_t channels, int64_t outputs, Pair kernel, const Conv2dOptions &options = {})
-      : options_(options) {
-    const int64_t groups = options.groups;
-    if (channels < 1 || outputs < 1 || kernel.y < 1 || kernel.x < 1 || groups < 1 || channels % groups ||
-        outputs % groups)
-      fail("Conv2d(", channels, ", ", outputs, ", ", kernel.y, "x", kernel.x, ") in ", groups, " groups is impossible");
-    const int64_t fan_in = channels / groups * kernel.y * kernel.x;
-    weight = default_parameter(random, {outputs, channels / groups, kernel.y, kernel.x}, fan_in, Layout::channels_last);
-    if (options.bias) bias = default_parameter(random, {outputs}, fan_in);
-  }
-
+  Conv2d(Random &random, int64_t channels, int64_t outputs, Pair kernel, const Conv2dOptions &options = {});
   Variable forward(const Variable &x) override { return conv2d(x, weight, bias, options_); }
-
   void visit(Visitor &v) override {
     v.parameter("weight", weight);
     v.parameter("bias", bias);

@@ -3,107 +3,18 @@
 //   cross_entropy: x (N, C), labels (N), i32 or i64 -> loss(n) = log(sum of exp(x(n, c))) - x(n, label(n))
 //   Attribute: ignore, optional: a label whose samples are left out; their loss and gradient are 0.
 
-#include <optional>
-
-#include "runtime/layers/softmax.h"
+#include "runtime/autograd/variable.h"
 
 namespace saltern {
 
-namespace operations {
-
-// Labels as kernels take them: to those, one that names no class is a sample to leave out. Here only `ignore` is; any
-// other label outside [0, classes) is a mistake.
-inline Tensor checked_labels(const Tensor &labels, const Tensor &x, std::optional<int64_t> ignore = {}) {
-  if (x.rank() != 2 || labels.shape() != Shape{x.extent(0)})
-    fail("cross_entropy: labels ", to_string(labels.shape()), " for x ", to_string(x.shape()),
-         "; expected [N] for [N, C]");
-  if (labels.type() != Type::i32 && labels.type() != Type::i64)
-    fail("cross_entropy: labels are ", facts(labels.type()).name, "; expected i32 or i64");
-  const Tensor dense = Tensor::empty(labels.shape(), Type::i32);
-  for (int64_t n = 0; n < labels.size(); ++n) {
-    const int64_t label = labels.type() == Type::i32 ? labels.at<int32_t>({n}) : labels.at<int64_t>({n});
-    const bool left_out = ignore && label == *ignore;
-    if (!left_out && (label < 0 || label >= x.extent(1)))
-      fail("cross_entropy: label ", n, " is ", label, "; there are ", x.extent(1), " classes");
-    dense.data<int32_t>()[n] = left_out ? -1 : static_cast<int32_t>(label);
-  }
-  return dense;
-}
-
-inline std::optional<int64_t> ignored(const Attributes &a) {
-  return a.has("ignore") ? std::optional(a.integer("ignore")) : std::nullopt;
-}
-
-// 1 for samples that count, 0 for those left out.
-inline Tensor counted(const Tensor &checked_labels) {
-  const Tensor mask = Tensor::empty(checked_labels.shape());
-  for (int64_t n = 0; n < mask.size(); ++n) mask.data<float>()[n] = checked_labels.data<int32_t>()[n] < 0 ? 0.0f : 1.0f;
-  return mask;
-}
-
-// (x, labels, dloss) -> dx(n, c) = (softmax(x)(n, c) - [c is label(n)]) dloss(n)
-inline const Operation cross_entropy_gradient(
-    "cross_entropy_gradient",
-    [](const std::vector<Tensor> &in, const Attributes &a) -> std::vector<Tensor> {
-      const Tensor x = row_major(in.at(0)), labels = checked_labels(in.at(1), x, ignored(a)), dx = Tensor::like(x);
-      call("cross_entropy_gradient", {reversed(x), flat(labels), flat(row_major(in.at(2))), reversed(dx)});
-      return {dx};
-    },
-    [](const Taped &t, const std::vector<Variable> &dd) -> std::vector<Variable> {
-      const Variable &x = t.input(0), &labels = t.input(1), &dloss = t.input(2), g = dd[0];
-      std::vector<Variable> d(3);
-      if (t.needs(0)) {
-        const Variable mask = counted(checked_labels(labels.value(), x.value(), ignored(t.attributes())));
-        const Variable row = g * saltern::reshape(dloss * mask, {-1, 1});
-        d[0] = apply_one(softmax_gradient, {saltern::softmax(x), row}, {{"axis", 1}});
-      }
-      if (t.needs(2)) {
-        const Variable ones = Tensor::full(dloss.shape(), 1);
-        const Variable by_sample = apply_one(cross_entropy_gradient, {x, labels, ones}, t.attributes());
-        d[2] = saltern::reshape(saltern::sum(g * by_sample, {1}), dloss.shape());
-      }
-      return d;
-    });
-
-inline const Operation cross_entropy(
-    "cross_entropy",
-    [](const std::vector<Tensor> &in, const Attributes &a) -> std::vector<Tensor> {
-      const Tensor x = row_major(in.at(0)), labels = checked_labels(in.at(1), x, ignored(a));
-      const Tensor loss = Tensor::empty(labels.shape());
-      call("cross_entropy", {reversed(x), flat(labels), flat(loss)});
-      return {loss};
-    },
-    [](const Taped &t, const std::vector<Variable> &dloss) -> std::vector<Variable> {
-      return {apply_one(cross_entropy_gradient, {t.input(0), t.input(1), dloss[0]}, t.attributes()), Variable()};
-    });
-
-}  // namespace operations
-
 // The mean over the batch.
-inline Variable cross_entropy(const Variable &x, const Variable &labels) {
-  if (labels.value().size() == 0)
-    fail("cross_entropy: a batch without samples has no mean; x is ", to_string(x.shape()));
-  return mean(apply_one(operations::cross_entropy, {x, labels}));
-}
-
+Variable cross_entropy(const Variable &x, const Variable &labels);
 // The mean over the samples whose label is not `ignore` (PyTorch's ignore_index); 0 where there is none.
-inline Variable cross_entropy(const Variable &x, const Variable &labels, int64_t ignore) {
-  const Variable losses = apply_one(operations::cross_entropy, {x, labels}, {{"ignore", ignore}});
-  const Tensor mask = operations::counted(operations::checked_labels(labels.value(), x.value(), ignore));
-  return sum(losses) * (1 / std::max(1.0, sum(Variable(mask)).value().item()));
-}
+Variable cross_entropy(const Variable &x, const Variable &labels, int64_t ignore);
 
-inline Variable mean_squared_error(const Variable &x, const Variable &wanted) { return mean(square(x - wanted)); }
+Variable mean_squared_error(const Variable &x, const Variable &wanted);
 
 // The part of a batch whose largest score is that of its label.
-inline double accuracy(const Tensor &scores, const Tensor &labels) {
-  const Tensor x = row_major(scores), wanted = operations::checked_labels(labels, x);
-  int64_t right = 0;
-  for (int64_t n = 0; n < x.extent(0); ++n) {
-    const float *row = x.data<float>() + n * x.extent(1);
-    right += std::max_element(row, row + x.extent(1)) - row == wanted.data<int32_t>()[n];
-  }
-  return static_cast<double>(right) / static_cast<double>(std::max<int64_t>(1, x.extent(0)));
-}
+double accuracy(const Tensor &scores, const Tensor &labels);
 
 }  // namespace saltern

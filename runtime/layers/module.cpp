@@ -1,10 +1,13 @@
+#include "runtime/layers/module.h"
+
 #include <cxxabi.h>
 
 #include <cstdlib>
 #include <memory>
+#include <set>
 #include <typeinfo>
 
-#include "runtime/layers/module.h"
+#include "runtime/tensor/memory.h"
 
 namespace saltern {
 
@@ -21,8 +24,105 @@ std::string class_name(const Module &module) {
   const std::unique_ptr<char, void (*)(void *)> plain(
       abi::__cxa_demangle(typeid(module).name(), nullptr, nullptr, &status), std::free);
   std::string name = status == 0 && plain ? plain.get() : typeid(module).name();
-  for (const char *part : {"saltern::functions::", "saltern::", "(anonymous namespace)::", "&"}) erase_all(name, part);
+  for (const char *part : {"saltern::", "(anonymous namespace)::"}) erase_all(name, part);
   return name;
 }
+
+EvaluationMode::EvaluationMode(Module &module) {
+  struct Note : Visitor {
+    std::vector<std::pair<Module *, bool>> modes;
+    void on_module(Module &m) override { modes.emplace_back(&m, m.training()); }
+  } visitor;
+  module.walk(visitor);
+  before_ = std::move(visitor.modes);
+  module.eval();
+}
+
+EvaluationMode::~EvaluationMode() {
+  for (auto &[module, training] : before_) module->training_ = training;
+}
+
+Variable inside(const std::string &name, Module &part, const Variable &x) {
+  try {
+    return part.forward(x);
+  } catch (const OutOfMemory &) {
+    throw;
+  } catch (const Error &e) {
+    fail(name, " (", class_name(part), "): ", e.what());
+  }
+}
+
+void Visitor::child(const std::string &name, Module &m) {
+  const std::string outer = prefix_;
+  prefix_ += name + ".";
+  m.walk(*this);
+  prefix_ = outer;
+}
+
+void Module::train(bool on) {
+  struct Switch : Visitor {
+    bool on;
+    explicit Switch(bool on) : on(on) {}
+    void on_module(Module &m) override { m.training_ = on; }
+  } visitor(on);
+  walk(visitor);
+}
+
+std::vector<std::pair<std::string, Variable>> Module::named_parameters() {
+  struct Collect : Visitor {
+    std::vector<std::pair<std::string, Variable>> found;
+    std::set<const void *> seen;
+    void on_parameter(const std::string &name, Variable &p) override {
+      if (p.defined() && seen.insert(p.identity()).second) found.emplace_back(name, p);
+    }
+  } visitor;
+  walk(visitor);
+  return visitor.found;
+}
+
+std::vector<Variable> Module::parameters() {
+  std::vector<Variable> all;
+  for (auto &[name, p] : named_parameters()) all.push_back(p);
+  return all;
+}
+
+int64_t Module::parameter_count() {
+  int64_t n = 0;
+  for (const Variable &p : parameters()) n += p.value().size();
+  return n;
+}
+
+void Module::clear_gradients() {
+  for (const Variable &p : parameters()) p.set_gradient({});
+}
+
+std::map<std::string, Tensor> Module::state() {
+  struct Collect : Visitor {
+    std::map<std::string, Tensor> found;
+    void on_parameter(const std::string &name, Variable &p) override {
+      if (p.defined()) found[name] = p.value();
+    }
+    void on_buffer(const std::string &name, Tensor &b) override {
+      if (b.defined()) found[name] = b;
+    }
+  } visitor;
+  walk(visitor);
+  return visitor.found;
+}
+
+void copy_state(const std::map<std::string, Tensor> &to, const std::map<std::string, Tensor> &from) {
+  for (const auto &[name, t] : from)
+    if (!to.count(name)) fail("the state has a tensor '", name, "' that is not expected");
+  for (const auto &[name, t] : to) {
+    auto it = from.find(name);
+    if (it == from.end()) fail("the state has no tensor '", name, "'");
+    if (it->second.shape() != t.shape() || it->second.type() != t.type())
+      fail("the state's '", name, "' is ", facts(it->second.type()).name, to_string(it->second.shape()), "; expected ",
+           facts(t.type()).name, to_string(t.shape()));
+  }
+  for (const auto &[name, t] : to) t.copy_from(from.at(name));
+}
+
+void Module::load_state(const std::map<std::string, Tensor> &state) { copy_state(this->state(), state); }
 
 }  // namespace saltern

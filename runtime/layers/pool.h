@@ -5,113 +5,8 @@
 
 #include "runtime/layers/module.h"
 #include "runtime/layers/window.h"
-#include "runtime/tensor/strided.h"
 
 namespace saltern {
-
-namespace operations {
-
-struct Pooling {
-  Window window;
-  Pair kernel;
-
-  explicit Pooling(const Attributes &a)
-      : window(saltern::window(a)), kernel(integers(a, "kernel", 2, 1)[0], a.integers("kernel")[1]) {}
-
-  Shape output_shape(const Tensor &x, const char *who) const {
-    if (x.rank() != 4) fail(who, " takes an image (N, C, H, W), not ", to_string(x.shape()));
-    for (const auto &[s, k] : {std::pair{window.x, kernel.x}, std::pair{window.y, kernel.y}})
-      if (s.pad_before >= k * s.dilation || s.pad_after >= k * s.dilation)
-        fail(who, ": a padding of ", std::max(s.pad_before, s.pad_after), " leaves windows of ", k,
-             " with nothing inside");
-    return {x.extent(0), x.extent(1), positions(who, x.extent(2), kernel.y, window.y),
-            positions(who, x.extent(3), kernel.x, window.x)};
-  }
-
-  void run(const char *name, std::vector<KernelArgument> inputs, std::initializer_list<int64_t> integers,
-           const std::vector<Tensor> &outputs) const {
-    append(inputs, {kernel.x, kernel.y});
-    append(inputs, window);
-    append(inputs, integers);
-    for (const Tensor &t : outputs) inputs.emplace_back(image(t));
-    call(name, std::move(inputs));
-  }
-};
-
-extern const Operation max_pool2d_pick;
-
-// (index, dy) -> dx; attributes: those of max_pool2d, and the shape of x
-inline const Operation max_pool2d_gradient(
-    "max_pool2d_gradient",
-    [](const std::vector<Tensor> &in, const Attributes &a) -> std::vector<Tensor> {
-      const Shape &shape = integers(a, "shape", 4, 1);
-      const Tensor dx = Tensor::empty(shape, Type::f32, Layout::channels_last);
-      Pooling(a).run("max_pool2d_gradient", {image(in.at(0)), image(channels_last(in.at(1)))}, {shape[3], shape[2]},
-                     {dx});
-      return {dx};
-    },
-    [](const Taped &t, const std::vector<Variable> &dd) -> std::vector<Variable> {
-      return {Variable(), apply_one(max_pool2d_pick, {t.input(0), dd[0]}, t.attributes())};
-    });
-
-// (index, x) -> y, the element of each window at its index; attributes: those of max_pool2d_gradient, whose transpose
-// it is
-inline const Operation max_pool2d_pick(
-    "max_pool2d_pick",
-    [](const std::vector<Tensor> &in, const Attributes &a) -> std::vector<Tensor> {
-      const Tensor y = Tensor::empty(in.at(0).shape(), Type::f32, Layout::channels_last);
-      Pooling(a).run("max_pool2d_pick", {image(in.at(0)), image(channels_last(in.at(1)))}, {}, {y});
-      return {y};
-    },
-    [](const Taped &t, const std::vector<Variable> &dd) -> std::vector<Variable> {
-      return {Variable(), apply_one(max_pool2d_gradient, {t.input(0), dd[0]}, t.attributes())};
-    });
-
-inline const Operation max_pool2d(
-    "max_pool2d",
-    [](const std::vector<Tensor> &in, const Attributes &a) -> std::vector<Tensor> {
-      const Pooling p(a);
-      const Tensor x = channels_last(in.at(0));
-      const Shape shape = p.output_shape(x, "max_pool2d");
-      const Tensor y = Tensor::empty(shape, Type::f32, Layout::channels_last);
-      const Tensor index = Tensor::empty(shape, Type::i32, Layout::channels_last);
-      p.run("max_pool2d", {image(x)}, {}, {y, index});
-      return {y, index};
-    },
-    [](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
-      return {apply_one(max_pool2d_gradient, {t.output(1), dy[0]}, t.attributes().with("shape", t.shape(0)))};
-    });
-
-extern const Operation average_pool2d;
-
-// dy -> dx; attributes: those of average_pool2d, and the shape of x
-inline const Operation average_pool2d_gradient(
-    "average_pool2d_gradient",
-    [](const std::vector<Tensor> &in, const Attributes &a) -> std::vector<Tensor> {
-      const Shape &shape = integers(a, "shape", 4, 1);
-      const Tensor dx = Tensor::empty(shape, Type::f32, Layout::channels_last);
-      Pooling(a).run("average_pool2d_gradient", {image(channels_last(in.at(0)))},
-                     {a.integer("count_padding", 1), shape[3], shape[2]}, {dx});
-      return {dx};
-    },
-    [](const Taped &t, const std::vector<Variable> &dd) -> std::vector<Variable> {
-      return {apply_one(average_pool2d, {dd[0]}, t.attributes())};  // linear, and the transpose of it
-    });
-
-inline const Operation average_pool2d(
-    "average_pool2d",
-    [](const std::vector<Tensor> &in, const Attributes &a) -> std::vector<Tensor> {
-      const Pooling p(a);
-      const Tensor x = channels_last(in.at(0));
-      const Tensor y = Tensor::empty(p.output_shape(x, "average_pool2d"), Type::f32, Layout::channels_last);
-      p.run("average_pool2d", {image(x)}, {a.integer("count_padding", 1)}, {y});
-      return {y};
-    },
-    [](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
-      return {apply_one(average_pool2d_gradient, {dy[0]}, t.attributes().with("shape", t.shape(0)))};
-    });
-
-}  // namespace operations
 
 struct PoolOptions {
   Pair stride = 0;  // 0: the kernel's own extent
@@ -119,19 +14,8 @@ struct PoolOptions {
   bool count_padding = true;  // means only
 };
 
-inline Attributes pool_attributes(Pair kernel, const PoolOptions &o) {
-  const Pair stride(o.stride.y ? o.stride.y : kernel.y, o.stride.x ? o.stride.x : kernel.x);
-  return window_attributes(stride, o.padding, o.dilation).with("kernel", Shape{kernel.y, kernel.x});
-}
-
-inline Variable max_pool2d(const Variable &x, Pair kernel, const PoolOptions &o = {}) {
-  return apply_one(operations::max_pool2d, {x}, pool_attributes(kernel, o));
-}
-
-inline Variable average_pool2d(const Variable &x, Pair kernel, const PoolOptions &o = {}) {
-  return apply_one(operations::average_pool2d, {x},
-                   pool_attributes(kernel, o).with("count_padding", int64_t{o.count_padding}));
-}
+Variable max_pool2d(const Variable &x, Pair kernel, const PoolOptions &o = {});
+Variable average_pool2d(const Variable &x, Pair kernel, const PoolOptions &o = {});
 
 class MaxPool2d : public Module {
  public:

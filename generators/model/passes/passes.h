@@ -45,7 +45,7 @@ namespace saltern::generators {
 [[nodiscard]] Graph with_fused_formulas(Graph graph);
 
 // A product, a softmax over rows of what is computed from it element by element (scaled, masked) and another product
-// are an attention (runtime/layers/attention.h), which reads its operands from where they were before movements and
+// are an attention (runtime/layers/attention.cpp), which reads its operands from where they were before movements and
 // reshapes, and computes of them what only it reads. Values that are read elsewhere too leave them alone.
 [[nodiscard]] Graph with_attention(Graph graph);
 

@@ -101,7 +101,7 @@ class Lowering {
 
   // ---- What becomes of it.
   Operand formula(Type type, const Shape &shape, const std::vector<Operand> &operands, const Element &element);
-  // One of Saltern's operations (runtime/operations.h) with one result.
+  // One of Saltern's operations (runtime/layers) with one result.
   Operand operation(const std::string &name, const std::vector<Operand> &inputs, const Attributes &attributes,
                     const Shape &shape, Type type = Type::f32);
   Operand constant(const Tensor &value);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "runtime/layers.h"
 #include "runtime/operations.h"
 #include "tests/errors.h"
 #include "tests/jacobian.h"
@@ -166,6 +167,21 @@ TEST(Backward, ShapesThatDoNotFitAreNamed) {
   expect_error([&] { cross_entropy(a, Tensor::of<int32_t>({3}, {0, 1, 1})); }, {"[3]", "[2, 3]"});
   expect_error([&] { apply_one(operations::conv2d, {image, w}, {}); }, {"conv2d", "strides"});
   expect_error([&] { apply_one(operations::softmax, {a}, {{"axis", 1.5}}); }, {"softmax", "axis", "integer"});
+}
+
+// A program's objects at namespace scope may be made before Saltern's.
+const std::string said_before_main = [] {
+  try {
+    const Variable two(Tensor::full({}, 2));
+    return std::to_string(relu(two).value().item());
+  } catch (const Error &e) {
+    return std::string(e.what());
+  }
+}();
+
+TEST(Operations, WorkBeforeMainOrSayWhyNot) {
+  EXPECT_TRUE(said_before_main == std::to_string(2.0) || said_before_main.find("before main()") != std::string::npos)
+      << said_before_main;
 }
 
 TEST(Operations, AreFoundByName) {

@@ -1,5 +1,6 @@
 // Gradients of gradients, against finite differences of gradients.
 
+#include "runtime/operations.h"
 #include "tests/errors.h"
 #include "tests/jacobian.h"
 

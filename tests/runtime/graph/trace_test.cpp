@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 
 #include "runtime/graph/executor.h"
@@ -49,6 +50,31 @@ TEST(Trace, InputThatIsNotUsedStaysAnInput) {
   const Variable y = reshape(x, {1, 2});
   const Graph g = trace({{"x", x}, {"other", other}}, {{"y", y}}, {});
   EXPECT_EQ(g.inputs.size(), 2u);
+}
+
+// Each step has a constant of its own, so that the names of both kinds are found one after another.
+TEST(Trace, OfAHundredThousandStepsTakesSeconds) {
+  constexpr int steps = 100'000;
+  const Variable x(Tensor::zeros({}));
+  const Recording recording;
+  Variable y = x;
+  for (int i = 0; i < steps; ++i) y = y + 1.0;
+  const std::clock_t begin = std::clock();  // of the processor: others may be at work
+  const Graph g = trace({{"x", x}}, {{"y", y}}, {});
+  EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 5);
+  ASSERT_EQ(g.nodes.size(), size_t{steps});
+  EXPECT_EQ(g.nodes.back().inputs, (std::vector<std::string>{"add_99999", "constant_100000"}));
+  EXPECT_EQ(g.nodes.back().outputs, std::vector<std::string>{"y"});
+}
+
+TEST(Trace, GivesNoValueTheNameOfAnother) {
+  const Variable x(Tensor::zeros({})), other(Tensor::zeros({}));
+  const Recording recording;
+  const Variable a = x + other, b = a + other, c = b + other;
+  const Graph g = trace({{"x", x}, {"add_1", other}}, {{"add_2", c}}, {});
+  EXPECT_EQ(g.nodes[0].outputs, std::vector<std::string>{"add_3"});
+  EXPECT_EQ(g.nodes[1].outputs, std::vector<std::string>{"add_4"});
+  EXPECT_EQ(g.outputs, std::vector<std::string>{"add_2"});
 }
 
 TEST(ModelFile, RoundTripKeepsGraphAndConstants) {

@@ -1,0 +1,146 @@
+#include "runtime/layers/batch_norm.h"
+
+#include "runtime/kernels/kernels.h"
+#include "runtime/layers/unary.h"
+#include "runtime/operations.h"
+#include "runtime/tensor/strided.h"
+
+namespace saltern {
+
+namespace {
+
+// x as (c, all others).
+View by_channel(const Tensor &t) {
+  if (t.rank() < 2 || t.extent(1) == 0) fail("batch_norm: ", to_string(t.shape()), " has no channels in dimension 1");
+  const int64_t channels = t.extent(1);
+  return {t, {{channels, 1}, {t.size() / channels, channels}}};
+}
+
+// One value a channel, dense.
+View channel_vector(const Tensor &t, const Tensor &x, const char *name) {
+  if (t.shape() != Shape{x.extent(1)})
+    fail("batch_norm: ", name, " is ", to_string(t.shape()), " for x ", to_string(x.shape()));
+  return flat(t);
+}
+
+// (x, mean, variance, scale, dy) -> dx, dscale, dshift
+Operation::Compute batch_norm_backward(const std::string &kernel) {
+  return [kernel](const std::vector<Tensor> &in, const Attributes &a) -> std::vector<Tensor> {
+    const Tensor x = channels_last(in.at(0)), dy = channels_last(in.at(4)), dx = Tensor::like(x);
+    const Tensor mean = row_major(in[1]), variance = row_major(in[2]), scale = row_major(in[3]);
+    const Tensor dscale = Tensor::like(scale), dshift = Tensor::like(scale);
+    call(kernel, {by_channel(x), channel_vector(mean, x, "mean"), channel_vector(variance, x, "variance"),
+                  channel_vector(scale, x, "scale"), by_channel(dy), static_cast<float>(a.real("epsilon")),
+                  by_channel(dx), flat(dscale), flat(dshift)});
+    return {dx, dscale, dshift};
+  };
+}
+
+// The same gradients written with other operations, for gradients of gradients. mean and variance are (1, C, 1, ...),
+// as functions of x where they depend on it.
+std::vector<Variable> batch_norm_recorded(const Variable &x, const Variable &mean, const Variable &variance,
+                                          const Variable &scale, const Variable &dy, double epsilon, bool training) {
+  Shape by_channel(x.shape().size(), 1);
+  by_channel[1] = x.shape()[1];
+  std::vector<int64_t> others = all_dimensions(x);
+  others.erase(others.begin() + 1);
+  const double share = static_cast<double>(x.shape()[1]) / static_cast<double>(x.value().size());
+  const Variable root = reciprocal(sqrt(variance + epsilon)), h = (x - mean) * root;
+  const Variable dshift = sum(dy, others), dscale = sum(dy * h, others);
+  const Variable inner = training ? dy - dshift * share - h * (dscale * share) : dy;
+  return {reshape(scale, by_channel) * root * inner, reshape(dscale, scale.shape()), reshape(dshift, scale.shape())};
+}
+
+Tensor normalised(const Tensor &x, const Tensor &mean, const Tensor &variance, const Tensor &scale, const Tensor &shift,
+                  double epsilon) {
+  const Tensor y = Tensor::like(x);
+  call("batch_norm", {by_channel(x), channel_vector(mean, x, "mean"), channel_vector(variance, x, "variance"),
+                      channel_vector(scale, x, "scale"), channel_vector(shift, x, "shift"), static_cast<float>(epsilon),
+                      by_channel(y)});
+  return y;
+}
+
+}  // namespace
+
+namespace operations {
+
+const Operation batch_norm_gradient("batch_norm_gradient", batch_norm_backward("batch_norm_gradient"));
+const Operation batch_norm_inference_gradient("batch_norm_inference_gradient",
+                                              batch_norm_backward("batch_norm_inference_gradient"));
+
+const Operation batch_norm_training(
+    "batch_norm_training",
+    [](const std::vector<Tensor> &in, const Attributes &a) -> std::vector<Tensor> {
+      const Tensor x = channels_last(in.at(0)), mean = Tensor::empty({x.extent(1)}), variance = Tensor::like(mean);
+      call("batch_norm_statistics", {by_channel(x), flat(mean), flat(variance)});
+      return {normalised(x, mean, variance, row_major(in.at(1)), row_major(in.at(2)), a.real("epsilon")), mean,
+              variance};
+    },
+    [](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
+      if (dy[1].defined() || dy[2].defined()) fail("batch_norm_training: its statistics have no gradient rule");
+      if (recording_mode() != RecordingMode::off) {
+        const Variable &x = t.input(0);
+        std::vector<int64_t> others = all_dimensions(x);
+        others.erase(others.begin() + 1);
+        const Variable mean = saltern::mean(x, others), variance = saltern::mean(square(x - mean), others);
+        return batch_norm_recorded(x, mean, variance, t.input(1), dy[0], t.attributes().real("epsilon"), true);
+      }
+      return apply(batch_norm_gradient, {t.input(0), t.output(1).detached(), t.output(2).detached(), t.input(1), dy[0]},
+                   t.attributes());
+    });
+
+const Operation batch_norm(
+    "batch_norm",
+    [](const std::vector<Tensor> &in, const Attributes &a) -> std::vector<Tensor> {
+      return {normalised(channels_last(in.at(0)), row_major(in.at(1)), row_major(in.at(2)), row_major(in.at(3)),
+                         row_major(in.at(4)), a.real("epsilon"))};
+    },
+    [](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
+      if (t.needs(1) || t.needs(2)) fail("batch_norm: its statistics have no gradient rule");
+      if (recording_mode() != RecordingMode::off) {
+        Shape by_channel(t.shape(0).size(), 1);
+        by_channel[1] = t.shape(0)[1];
+        const std::vector<Variable> d = batch_norm_recorded(t.input(0), saltern::reshape(t.input(1), by_channel),
+                                                            saltern::reshape(t.input(2), by_channel), t.input(3), dy[0],
+                                                            t.attributes().real("epsilon"), false);
+        return {d[0], Variable(), Variable(), d[1], d[2]};
+      }
+      const std::vector<Variable> d =
+          apply(batch_norm_inference_gradient, {t.input(0), t.input(1), t.input(2), t.input(3), dy[0]}, t.attributes());
+      return {d[0], Variable(), Variable(), d[1], d[2]};
+    });
+
+}  // namespace operations
+
+BatchNorm::BatchNorm(int64_t channels, double epsilon, double momentum) : epsilon_(epsilon), momentum_(momentum) {
+  if (channels < 1) fail("BatchNorm(", channels, "): at least one channel is needed");
+  weight = Variable(Tensor::full({channels}, 1), true);
+  bias = Variable(Tensor::zeros({channels}), true);
+  mean_ = Tensor::zeros({channels});
+  variance_ = Tensor::full({channels}, 1);
+  batches_ = Tensor::zeros({}, Type::i64);
+}
+
+Variable BatchNorm::forward(const Variable &x) {
+  const Attributes a = {{"epsilon", epsilon_}};
+  if (!training()) return apply_one(operations::batch_norm, {x, mean_, variance_, weight, bias}, a);
+  const auto values_a_channel = static_cast<double>(x.value().size() / std::max<int64_t>(x.value().extent(1), 1));
+  if (values_a_channel < 2)
+    fail("BatchNorm: training needs more than one value a channel; x is ", to_string(x.shape()));
+  const std::vector<Variable> y = apply(operations::batch_norm_training, {x, weight, bias}, a);
+  remember(y[1].value(), y[2].value(), values_a_channel);
+  return y[0];
+}
+
+void BatchNorm::remember(const Tensor &mean, const Tensor &variance, double count) {
+  for (int64_t c = 0; c < mean.size(); ++c) {
+    const auto blend = [&](float &kept, double now) {
+      kept = static_cast<float>((1 - momentum_) * kept + momentum_ * now);
+    };
+    blend(mean_.data<float>()[c], mean.data<float>()[c]);
+    blend(variance_.data<float>()[c], variance.data<float>()[c] * count / (count - 1));
+  }
+  ++*batches_.data<int64_t>();
+}
+
+}  // namespace saltern

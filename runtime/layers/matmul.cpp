@@ -1,0 +1,66 @@
+#include "runtime/layers/matmul.h"
+
+#include "runtime/kernels/kernels.h"
+#include "runtime/layers/reduction.h"
+#include "runtime/operations.h"
+#include "runtime/tensor/strided.h"
+
+namespace saltern {
+
+namespace {
+
+// (..., rows, columns) as (column, row, batch); batches that are not evenly spaced are copied.
+View batched(const Tensor &t, const Shape &batch) {
+  Shape shape = batch;
+  shape.insert(shape.end(), {t.extent(-2), t.extent(-1)});
+  Tensor whole = t.viewed(shape, broadcast_strides(t, shape, "matmul"));
+  int64_t stride = 0, count = 1;
+  bool even = true;
+  for (int d = static_cast<int>(batch.size()) - 1; d >= 0; --d) {
+    if (batch[d] == 1) continue;
+    if (count == 1)
+      stride = whole.strides()[d];
+    else
+      even &= whole.strides()[d] == stride * count;
+    count *= batch[d];
+  }
+  if (!even) {
+    const Tensor copied = Tensor::empty(shape);
+    copy(copied, whole);
+    whole = copied;
+    stride = shape[shape.size() - 1] * shape[shape.size() - 2];
+  }
+  return {whole,
+          {{t.extent(-1), whole.strides().back()}, {t.extent(-2), whole.strides()[shape.size() - 2]}, {count, stride}}};
+}
+
+}  // namespace
+
+namespace operations {
+
+const Operation matmul(
+    "matmul",
+    [](const std::vector<Tensor> &in, const Attributes &) -> std::vector<Tensor> {
+      const Tensor &a = in.at(0), &b = in.at(1);
+      if (a.rank() < 2 || b.rank() < 2 || a.extent(-1) != b.extent(-2))
+        fail("matmul: ", to_string(a.shape()), " and ", to_string(b.shape()), " do not fit each other");
+      const Shape batch = broadcast_shape({a.shape().begin(), a.shape().end() - 2},
+                                          {b.shape().begin(), b.shape().end() - 2}, "matmul: the batches");
+      Shape shape = batch;
+      shape.insert(shape.end(), {a.extent(-2), b.extent(-1)});
+      const Tensor y = Tensor::empty(shape);
+      call("matmul", {batched(a, batch), batched(b, batch), batched(y, batch)});
+      return {y};
+    },
+    [](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
+      std::vector<Variable> d(2);
+      if (t.needs(0)) d[0] = sum_to(saltern::matmul(dy[0], transposed(t.input(1))), t.shape(0));
+      if (t.needs(1)) d[1] = sum_to(saltern::matmul(transposed(t.input(0)), dy[0]), t.shape(1));
+      return d;
+    });
+
+}  // namespace operations
+
+Variable matmul(const Variable &a, const Variable &b) { return apply_one(operations::matmul, {a, b}); }
+
+}  // namespace saltern

@@ -1,0 +1,21 @@
+#include "runtime/operations.h"
+
+#include "runtime/layers/binary.h"
+#include "runtime/layers/unary.h"
+
+namespace saltern {
+
+const void *operation_families() {
+  static const struct {
+    std::vector<const Operation *> rows;
+    Variable (*unary)(const Variable &);
+    Variable (*binary)(const Variable &, const Variable &);
+  } families = {{&operations::attention, &operations::batch_norm, &operations::conv2d, &operations::cross_entropy,
+                 &operations::dense, &operations::dropout, &operations::layer_norm, &operations::matmul,
+                 &operations::max_pool2d, &operations::reshape, &operations::softmax, &operations::sum},
+                relu,
+                add};
+  return &families;
+}
+
+}  // namespace saltern
