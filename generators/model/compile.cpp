@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "generators/model/driver.h"
-#include "generators/model/driver_weights.h"
 #include "generators/model/kernel_cache.h"
 #include "generators/model/kernel_jobs.h"
 #include "generators/model/kernel_memory.h"
