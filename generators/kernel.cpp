@@ -21,12 +21,8 @@ std::vector<Kernel> &registered() {
 
 }  // namespace
 
-Kernel::Kernel(std::string name, Define define, std::vector<Call> checks, std::vector<Timing> timings, bool is_formula)
-    : name(std::move(name)),
-      define(std::move(define)),
-      checks(std::move(checks)),
-      timings(std::move(timings)),
-      is_formula(is_formula) {
+Kernel::Kernel(std::string name, Define define, std::vector<Call> checks, std::vector<Timing> timings)
+    : name(std::move(name)), define(std::move(define)), checks(std::move(checks)), timings(std::move(timings)) {
   registered().push_back(*this);
 }
 

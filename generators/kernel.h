@@ -134,11 +134,9 @@ struct Kernel {
   Define define;
   std::vector<Call> checks;
   std::vector<Timing> timings;
-  bool is_formula = false;  // takes the layer's inputs and gives its output, nothing else (generators/formula.h)
 
   // Adds itself to all_kernels().
-  Kernel(std::string name, Define define, std::vector<Call> checks, std::vector<Timing> timings = {},
-         bool is_formula = false);
+  Kernel(std::string name, Define define, std::vector<Call> checks, std::vector<Timing> timings = {});
 
   // The call that its first timing does, else its first check; null where there is neither.
   const Call *typical() const;

@@ -1,7 +1,6 @@
 #include "runtime/kernels/kernels.h"
 
 #include <map>
-#include <mutex>
 
 #include "runtime/kernels/thread_pool.h"
 #include "runtime/tensor/memory.h"
@@ -19,10 +18,7 @@ namespace saltern {
 
 namespace {
 
-struct Registry {
-  std::mutex mutex;
-  std::map<std::string, Kernel, std::less<>> rows;
-};
+using Registry = std::map<std::string, Kernel, std::less<>>;
 
 thread_local std::string last_error;
 
@@ -31,13 +27,13 @@ void remember_error(void *, const char *message) {
   while (!last_error.empty() && last_error.back() == '\n') last_error.pop_back();
 }
 
-Registry &registry() {
-  static Registry *r = [] {
+const Registry &registry() {
+  static const Registry *r = [] {
     auto *made = new Registry;
-#define SALTERN_KERNEL(name)                                                                                    \
-  made->rows[#name] = {#name,                                                                                   \
-                       {saltern_##name##_sse41_argv, saltern_##name##_avx2_argv, saltern_##name##_avx512_argv}, \
-                       saltern_##name##_sse41_metadata};
+#define SALTERN_KERNEL(name)                                                                                 \
+  (*made)[#name] = {#name,                                                                                   \
+                    {saltern_##name##_sse41_argv, saltern_##name##_avx2_argv, saltern_##name##_avx512_argv}, \
+                    saltern_##name##_sse41_metadata};
 #include "kernel_rows.inc"
 #undef SALTERN_KERNEL
     halide_set_error_handler(remember_error);
@@ -59,24 +55,14 @@ struct Address {
 }  // namespace
 
 std::vector<Kernel> kernels() {
-  Registry &r = registry();
-  std::lock_guard<std::mutex> lock(r.mutex);
   std::vector<Kernel> all;
-  for (const auto &[name, row] : r.rows) all.push_back(row);
+  for (const auto &[name, row] : registry()) all.push_back(row);
   return all;
 }
 
 const Kernel *find_kernel(std::string_view name) {
-  Registry &r = registry();
-  std::lock_guard<std::mutex> lock(r.mutex);
-  auto it = r.rows.find(name);
-  return it == r.rows.end() ? nullptr : &it->second;
-}
-
-void register_kernel(const Kernel &kernel) {
-  Registry &r = registry();
-  std::lock_guard<std::mutex> lock(r.mutex);
-  r.rows[kernel.name] = kernel;
+  const auto it = registry().find(name);
+  return it == registry().end() ? nullptr : &it->second;
 }
 
 void call_by_address(const Kernel &kernel, std::vector<void *> arguments) {

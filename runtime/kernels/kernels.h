@@ -32,8 +32,6 @@ using KernelArgument = std::variant<View, int32_t, float, uint32_t>;
 std::vector<Kernel> kernels();
 // Null where there is no such kernel.
 const Kernel *find_kernel(std::string_view name);
-// For kernels of an application's own, built with saltern_add_kernel().
-void register_kernel(const Kernel &kernel);
 
 void call(const Kernel &kernel, std::vector<KernelArgument> arguments);
 void call(std::string_view name, std::vector<KernelArgument> arguments);
