@@ -100,12 +100,14 @@ class Build {
   std::vector<Halide::ImageParam> buffers() const { return buffers_; }
   // and with them those of the outputs.
   std::vector<Halide::OutputImageParam> all_buffers() const;
-  // Makes ready for compilation; called once after the declaration has run. A declaration without a schedule gets one
-  // from Halide's autoscheduler, planned for the call `typical`.
+  // Makes ready for compilation; called once after the declaration has run. A declaration without a schedule gets
+  // estimates of the call `typical`, for an autoscheduler to plan for.
   void finish(const Call *typical);
+  // Whether the pipeline has the schedule that it is to have.
+  bool is_scheduled() const { return scheduled_ || schedule_ == Schedule::plain; }
 
  private:
-  void autoschedule(const Call &typical);
+  void estimate(const Call &typical);
   dsl::Tensor buffer(const std::string &name, int rank, Halide::Type type, Range range, bool any_stride);
   const CallArgument &next_argument(const std::string &name);
   Halide::Func add_output(Halide::Func out, const std::vector<std::string> &names, const dsl::Tensor &y);
