@@ -4,7 +4,6 @@
 #include "generators/model/epilogue.h"
 #include "generators/model/geometry.h"
 #include "runtime/onnx/operators/axis.h"
-#include "runtime/onnx/operators/lowering.h"
 
 namespace saltern::generators {
 

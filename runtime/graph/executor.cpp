@@ -1,7 +1,6 @@
 #include "runtime/graph/executor.h"
 
 #include "runtime/formula/evaluate.h"
-#include "runtime/onnx/operators/lowering.h"
 #include "runtime/operations.h"
 
 namespace saltern {

@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "runtime/autograd/variable.h"
-#include "runtime/onnx/operators/parts.h"
+#include "runtime/tensor/parts.h"
 #include "runtime/tensor/strided.h"
 
 namespace saltern {
