@@ -70,7 +70,7 @@ std::string variant_tables(const Plan &plan, const std::string &name) {
   for (size_t v = 0; v < plan.variants.size(); ++v) {
     const Variant &variant = plan.variants[v];
     steps << "static const struct step steps_" << v << "[] = {\n";
-    for (const Step &s : variant.steps) {
+    for (const DriverStep &s : variant.steps) {
       for (const BufferUse &u : s.buffers) {
         const halide_type_t type = facts(u.type).halide;
         uses << "  {" << (u.region == Region::weights) << ", " << u.edge << ", " << u.offset << ", " << int(type.code)
@@ -100,7 +100,7 @@ std::string weights_hash(const std::vector<uint8_t> &weights) {
 std::string size_table(const Plan &plan, const CpuNeed &least, const KernelMemory &memory) {
   size_t most_uses = 1;
   for (const Variant &v : plan.variants)
-    for (const Step &s : v.steps) most_uses = std::max(most_uses, s.buffers.size());
+    for (const DriverStep &s : v.steps) most_uses = std::max(most_uses, s.buffers.size());
   std::ostringstream all;
   all << "enum { most_uses = " << most_uses << " };\n"
       << "static const size_t workspace_bytes = " << plan.workspace_bytes << ", weights_bytes = " << plan.weights.size()

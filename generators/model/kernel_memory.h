@@ -1,5 +1,5 @@
 #pragma once
-// What a kernel takes from the heap while it runs, read out of its lowered code: with exact shapes, sizes are numbers.
+// What a kernel takes from the heap while it runs, read out of what Halide makes of it: with exact shapes, sizes are numbers.
 //
 // A compiled model reserves this memory when it is created, so that running it allocates nothing (driver/memory.h).
 

@@ -18,7 +18,7 @@ namespace saltern {
 
 namespace {
 
-using Registry = std::map<std::string, Kernel, std::less<>>;
+using Registry = std::map<std::string, CompiledKernel, std::less<>>;
 
 thread_local std::string last_error;
 
@@ -54,25 +54,25 @@ struct Address {
 
 }  // namespace
 
-std::vector<Kernel> kernels() {
-  std::vector<Kernel> all;
+std::vector<CompiledKernel> compiled_kernels() {
+  std::vector<CompiledKernel> all;
   for (const auto &[name, row] : registry()) all.push_back(row);
   return all;
 }
 
-const Kernel *find_kernel(std::string_view name) {
+const CompiledKernel *find_compiled_kernel(std::string_view name) {
   const auto it = registry().find(name);
   return it == registry().end() ? nullptr : &it->second;
 }
 
-void call_by_address(const Kernel &kernel, std::vector<void *> arguments) {
+void call_by_address(const CompiledKernel &kernel, std::vector<void *> arguments) {
   const int expected = kernel.metadata()->num_arguments;
   if (static_cast<int>(arguments.size()) != expected)
     fail("kernel ", kernel.name, " takes ", expected, " arguments, not ", arguments.size());
   if (kernel.call(arguments.data()) != 0) fail("kernel ", kernel.name, ": ", last_error);
 }
 
-void call(const Kernel &kernel, std::vector<KernelArgument> arguments) {
+void call(const CompiledKernel &kernel, std::vector<KernelArgument> arguments) {
   std::vector<void *> addresses;
   addresses.reserve(arguments.size());
   for (KernelArgument &a : arguments) addresses.push_back(std::visit(Address{}, a));
@@ -91,7 +91,7 @@ void call(const Kernel &kernel, std::vector<KernelArgument> arguments) {
 }
 
 void call(std::string_view name, std::vector<KernelArgument> arguments) {
-  const Kernel *kernel = find_kernel(name);
+  const CompiledKernel *kernel = find_compiled_kernel(name);
   if (!kernel) fail("there is no kernel '", name, "'; generators/kernels.cmake lists those that are built");
   call(*kernel, std::move(arguments));
 }
