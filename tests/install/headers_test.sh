@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every header that is installed compiles alone, as C++17 and with what pkg-config says: those of runtime/onnx are of
-# the package saltern-onnx, all others of saltern.
+# the package saltern-onnx, those of generators and schedules of saltern-compiler, all others of saltern.
 #   headers_test.sh CMAKE BUILD_TREE WORK_FOLDER
 set -euo pipefail
 cmake=$1 build=$2 work=$3
@@ -15,5 +15,7 @@ compile() { # PACKAGE: what stands on standard input, headers with zeros between
   # shellcheck disable=SC2046
   xargs -0 -I{} -P 2 c++ -fsyntax-only -Wall -Wextra -Werror $(pkg-config --cflags "$1") -include {} -x c++ /dev/null
 }
-find "$headers/runtime" "$headers/dsl" -name '*.h' ! -path "$headers/runtime/onnx/*" -print0 | compile saltern
+find "$headers/runtime" "$headers/dsl" "$headers/algorithms" -name '*.h' ! -path "$headers/runtime/onnx/*" -print0 |
+  compile saltern
 find "$headers/runtime/onnx" -name '*.h' -print0 | compile saltern-onnx
+find "$headers/generators" "$headers/schedules" -name '*.h' -print0 | compile saltern-compiler
