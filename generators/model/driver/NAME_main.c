@@ -182,7 +182,7 @@ static void list(const char *kind, const NAME_tensor *t) {
 int main(int count, char **arguments) {
   const void *inputs[NAME_INPUTS + 1];
   void *outputs[NAME_OUTPUTS + 1];
-  const char *files[NAME_INPUTS + 1], *folder = NULL;
+  const char *files[NAME_INPUTS + 1] = {NULL}, *folder = NULL;
 #ifdef NAME_WEIGHTS_IN_FILE
   const char *weights = "NAME.weights";
 #endif
