@@ -1,5 +1,5 @@
 #pragma once
-// A schedule from one of Halide's own autoschedulers, for a kernel whose declaration has none. Slower than a pattern
+// A schedule from one of Halide's own autoschedulers, for a kernel whose declaration has none (Build::is_scheduled). Slower than a pattern
 // by 2-45 times where there is one (convolution's gradients), but far from a plain loop nest: vectorised and parallel.
 //
 // Mullapudi2016 unless SALTERN_AUTOSCHEDULER says Adams2019. Both plan in the process that builds the kernel; Adams

@@ -10,7 +10,7 @@ function(saltern_kernel_program FILE SOURCE)
   target_link_libraries(declare_${FILE} PUBLIC saltern_compile_world)
   target_precompile_headers(declare_${FILE} REUSE_FROM saltern_declarations)
   add_executable(generate_${FILE} $<TARGET_OBJECTS:declare_${FILE}> $<TARGET_OBJECTS:kernel_program>)
-  target_link_libraries(generate_${FILE} PRIVATE saltern_declarations)
+  target_link_libraries(generate_${FILE} PRIVATE saltern_found_schedules)
 endfunction()
 
 # The objects of one kernel, into the variable OUT.

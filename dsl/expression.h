@@ -112,7 +112,7 @@ class Expression {
   std::shared_ptr<const Node> node_;
 };
 
-struct Step {
+struct ReductionStep {
   int id;
   int64_t extent;        // -1: known at run time only,
   Expression open = {};  // as this says
@@ -127,7 +127,7 @@ struct Expression::Node {
   int64_t integer = 0;                      // or of another one; the extent of a step; the least value of a symbol
   std::vector<Expression> arguments;        // indices of a load; select: condition, then, otherwise; reduce: the body;
                                             // a step whose extent is open: the extent
-  std::vector<Step> steps;                  // of reduce
+  std::vector<ReductionStep> steps;         // of reduce
   std::string name = {};                    // of a symbol
   std::shared_ptr<const Stage> stage = {};  // what a load reads, where that is a Value
   // Known of every node that was interned.

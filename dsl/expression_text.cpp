@@ -71,7 +71,7 @@ class Writer {
       const std::set<int> &of = steps_of(a);
       all.insert(of.begin(), of.end());
     }
-    for (const Step &s : e->steps) all.erase(s.id);
+    for (const ReductionStep &s : e->steps) all.erase(s.id);
     return reads_[e.get()] = std::move(all);
   }
 
@@ -116,10 +116,10 @@ class Writer {
         return "bits." + type + "(" + listed(n.arguments) + ")";
       case Kind::reduce: {
         std::string steps;
-        for (const Step &s : n.steps)
+        for (const ReductionStep &s : n.steps)
           steps += (steps.empty() ? "s" : ", s") + std::to_string(step_number(s.id)) + " < " + std::to_string(s.extent);
         Scope body;
-        for (const Step &s : n.steps) body.steps.insert(s.id);
+        for (const ReductionStep &s : n.steps) body.steps.insert(s.id);
         scopes_.push_back(std::move(body));
         const std::string written = text(n.arguments[0]), names = scopes_.back().names;
         scopes_.pop_back();

@@ -39,7 +39,7 @@ size_t hash_of(const Node &n) {
   h.add(bits_of(n.real));
   h.add(static_cast<uint64_t>(n.integer));
   for (const Expression &a : n.arguments) h.add(a->hash);
-  for (const Step &s : n.steps) h.add(static_cast<uint64_t>(s.id));
+  for (const ReductionStep &s : n.steps) h.add(static_cast<uint64_t>(s.id));
   h.add(n.name);
   return h.value();
 }

@@ -29,9 +29,9 @@ Expression with(const Expression &e, const Replacements &by) {
   });
 }
 
-Expression extent_of(const Step &s) { return s.open.defined() ? s.open : Expression(s.extent); }
+Expression extent_of(const ReductionStep &s) { return s.open.defined() ? s.open : Expression(s.extent); }
 
-Expression step_of(const Step &s) {
+Expression step_of(const ReductionStep &s) {
   Expression::Node n{Kind::step, Type::i64};
   n.number = s.id;
   n.integer = s.extent;
@@ -44,7 +44,7 @@ Expression with_reductions_apart(const Expression &e, const std::vector<Expressi
   return transformed(e, [&](const Expression &at) -> Expression {
     if (at->kind != Kind::reduce) return {};
     Replacements by;
-    for (const Step &s : at->steps) by[step_of(s)] = {};
+    for (const ReductionStep &s : at->steps) by[step_of(s)] = {};
     std::vector<Expression> around;
     for_each_node(at->arguments[0], [&](const Expression::Node &n) {
       if (n.kind != Kind::axis && n.kind != Kind::step) return;
@@ -60,7 +60,7 @@ Expression with_reductions_apart(const Expression &e, const std::vector<Expressi
       by[i] = axis(static_cast<int>(s.extents.size()));
       s.extents.push_back(i->kind == Kind::axis ? extents.at(static_cast<size_t>(i->number)) : extent_of_step(i));
     }
-    for (const Step &step : at->steps) {
+    for (const ReductionStep &step : at->steps) {
       by[step_of(step)] = axis(static_cast<int>(s.extents.size()));
       s.extents.push_back(extent_of(step));
     }
@@ -190,7 +190,7 @@ Value compute(const std::string &name, const std::vector<Expression> &extents, c
   if (e->kind == Kind::reduce) {
     s.reduction = e->function;
     Replacements by;
-    for (const Step &step : e->steps) {
+    for (const ReductionStep &step : e->steps) {
       by[step_of(step)] = axis(static_cast<int>(s.extents.size()));
       s.extents.push_back(extent_of(step));
     }

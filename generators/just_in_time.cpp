@@ -95,6 +95,7 @@ ExactKernel::ExactKernel(const std::string &kernel, const Call &call, Instructio
   for_kernel(kernel, [&] {
     const Build build = find_kernel(kernel).build(target_of(set), Build::Schedule::own, call, knobs);
     expect_whole(kernel, build, call);
+    if (!build.is_scheduled()) fail("kernel ", kernel, " has no schedule of its own");
     Halide::Pipeline pipeline = build.pipeline();
     pipeline.jit_handlers().custom_do_par_for = on_own_pool;
     pipeline.jit_handlers().custom_error = remember_error;

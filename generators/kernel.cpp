@@ -2,7 +2,6 @@
 
 #include <stdexcept>
 
-#include "autoscheduler/halide_autoscheduler.h"
 #include "dsl/estimates.h"
 #include "generators/row_split.h"
 #include "schedules/plain.h"
@@ -22,12 +21,8 @@ std::vector<Kernel> &registered() {
 
 }  // namespace
 
-Kernel::Kernel(std::string name, Define define, std::vector<Call> checks, std::vector<Timing> timings, bool is_formula)
-    : name(std::move(name)),
-      define(std::move(define)),
-      checks(std::move(checks)),
-      timings(std::move(timings)),
-      is_formula(is_formula) {
+Kernel::Kernel(std::string name, Define define, std::vector<Call> checks, std::vector<Timing> timings)
+    : name(std::move(name)), define(std::move(define)), checks(std::move(checks)), timings(std::move(timings)) {
   registered().push_back(*this);
 }
 
@@ -193,10 +188,10 @@ void Build::finish(const Call *typical) {
   if (exact_) typical = &*exact_;
   if (!typical)
     throw std::invalid_argument("a kernel without a schedule needs a call to plan for: a timing or a check");
-  autoschedule(*typical);
+  estimate(*typical);
 }
 
-void Build::autoschedule(const Call &typical) {
+void Build::estimate(const Call &typical) {
   dsl::Estimates estimates;
   size_t buffer = 0;
   for (size_t i = 0; i < inputs_.size(); ++i) {
@@ -213,7 +208,6 @@ void Build::autoschedule(const Call &typical) {
     estimates.output(out, results_.at(result));
     result += out.outputs();
   }
-  autoscheduler::schedule_by_halide(pipeline(), machine_.target);
 }
 
 const Call *Kernel::typical() const {

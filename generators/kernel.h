@@ -132,12 +132,14 @@ class Build {
   std::vector<Halide::ImageParam> buffers() const { return buffers_; }
   // and with them those of the outputs.
   std::vector<Halide::OutputImageParam> all_buffers() const;
-  // Makes ready for compilation; called once after the declaration has run. A declaration without a schedule gets one
-  // from Halide's autoscheduler, planned for the call `typical`.
+  // Makes ready for compilation; called once after the declaration has run. A declaration without a schedule gets
+  // estimates of the call `typical`, for an autoscheduler to plan for.
   void finish(const Call *typical);
+  // Whether the pipeline has the schedule that it is to have.
+  bool is_scheduled() const { return scheduled_ || schedule_ == Schedule::plain; }
 
  private:
-  void autoschedule(const Call &typical);
+  void estimate(const Call &typical);
   dsl::Tensor buffer(const std::string &name, int rank, Halide::Type type, Range range, bool any_stride);
   formula::Value formula_input(const std::string &name, const std::vector<std::string> &sizes, Type type, Range range,
                                bool any_stride);
@@ -173,11 +175,9 @@ struct Kernel {
   Define define;
   std::vector<Call> checks;
   std::vector<Timing> timings;
-  bool is_formula = false;  // takes the layer's inputs and gives its output, nothing else (generators/formula.h)
 
   // Adds itself to all_kernels().
-  Kernel(std::string name, Define define, std::vector<Call> checks, std::vector<Timing> timings = {},
-         bool is_formula = false);
+  Kernel(std::string name, Define define, std::vector<Call> checks, std::vector<Timing> timings = {});
 
   // The call that its first timing does, else its first check; null where there is neither.
   const Call *typical() const;

@@ -68,7 +68,3 @@ saltern_kernel(maximum_over_gradient FROM reduce)
 saltern_kernel(sgd FROM optimizers)
 saltern_kernel(adam FROM optimizers)
 saltern_kernel(copy)
-
-# The README's example of an own layer.
-saltern_kernel(scaled_tanh)
-saltern_kernel(scaled_tanh_gradient FROM scaled_tanh)

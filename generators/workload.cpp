@@ -87,7 +87,7 @@ Workload::Workload(const std::string &kernel, const Call &call) : kernel_(kernel
 }
 
 void Workload::run_library() {
-  const saltern::Kernel *row = saltern::find_kernel(kernel_);
+  const CompiledKernel *row = find_compiled_kernel(kernel_);
   if (!row) fail("there is no library kernel '", kernel_, "'");
   call_by_address(*row, library_arguments_);
 }

@@ -18,12 +18,25 @@ class FileError : public Error {
   using Error::Error;
 };
 
+// What Saltern does not do (an operator, a type, a case of one), rather than what is wrong with the input.
+class Unsupported : public Error {
+ public:
+  using Error::Error;
+};
+
 // fail("cannot read ", path, ": ", why)
 template <typename... Parts>
 [[noreturn]] void fail(const Parts &...parts) {
   std::ostringstream text;
   (text << ... << parts);
   throw Error(text.str());
+}
+
+template <typename... Parts>
+[[noreturn]] void unsupported(const Parts &...parts) {
+  std::ostringstream text;
+  (text << ... << parts);
+  throw Unsupported(text.str());
 }
 
 }  // namespace saltern

@@ -6,7 +6,6 @@
 #include "runtime/layers/conv2d.h"
 #include "runtime/layers/dropout.h"
 #include "runtime/layers/flatten.h"
-#include "runtime/layers/formula.h"
 #include "runtime/layers/layer_norm.h"
 #include "runtime/layers/linear.h"
 #include "runtime/layers/losses.h"

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "generators/model/compile.h"
-#include "generators/model/lower.h"
 #include "generators/model/passes/passes.h"
+#include "generators/model/planned_model.h"
 #include "runtime/graph/executor.h"
 #include "runtime/kernels/compiled_model.h"
 #include "tests/compiled_program.h"
@@ -68,9 +68,9 @@ inline std::string operations_of(const Graph &g) {
 
 // How many chains of steps its compiled library runs at the same time.
 inline int most_lanes(const Graph &g) {
-  const generators::Plan plan = generators::lower({generators::prepared_for_inference(g)}).plan;
+  const generators::Plan plan = generators::planned({generators::prepared_for_inference(g)}).plan;
   int most = 0;
-  for (const generators::Step &s : plan.seen().steps) most = std::max(most, s.lanes);
+  for (const generators::DriverStep &s : plan.seen().steps) most = std::max(most, s.lanes);
   return most;
 }
 

@@ -100,7 +100,7 @@ Measured measured(const Graph &graph, const BenchModelOptions &o) {
   const bool by_layers = o.layers || !o.trace.empty();
   Measured m;
   if (o.compiled) {
-    CompiledGraph compiled(graph, o.machine.threads);
+    generators::CompiledGraph compiled = compiled_here(graph, o.machine.threads);
     m.whole = timed([&] { compiled.run(inputs); }, o);
     if (!by_layers) return m;
     m.layers.emplace(compiled_layers_of(graph));

@@ -7,7 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 
-#include "runtime/onnx/operators/lowering.h"
+#include "runtime/error.h"
 
 namespace saltern {
 

@@ -33,7 +33,7 @@ struct Options {
 Json about_this_machine() {
   Json sets = Json::array(), names = Json::array();
   for (InstructionSet s : available_instruction_sets()) sets.push_back(name(s));
-  for (const Kernel &k : kernels()) names.push_back(k.name);
+  for (const CompiledKernel &k : compiled_kernels()) names.push_back(k.name);
   return {{"version", version()},     {"cpu", cpu_model()},   {"cores", std::thread::hardware_concurrency()},
           {"instruction_sets", sets}, {"threads", threads()}, {"kernels", names}};
 }

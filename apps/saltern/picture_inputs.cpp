@@ -8,7 +8,7 @@
 #include "apps/saltern/command.h"
 #include "apps/saltern/value_facts.h"
 #include "runtime/data/png.h"
-#include "runtime/data/prepare_picture.h"
+#include "runtime/onnx/prepare_picture.h"
 #include "runtime/tensor/element.h"
 
 namespace saltern {

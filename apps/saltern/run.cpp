@@ -73,7 +73,7 @@ Run run_model_of(const Options &o, const LoadedModel &model, Stopwatch watch) {
     r.outputs = model.run(r.inputs);
   } else {
     const std::map<std::string, Tensor> inputs = tensors_of(r.inputs);
-    const CompiledGraph compiled(model.lowered(shapes_of(inputs)), threads());
+    const generators::CompiledGraph compiled = compiled_here(model.lowered(shapes_of(inputs)), threads());
     r.compile_ms = watch.lap();
     for (const auto &[name, t] : compiled.run(inputs)) r.outputs[name] = t;
   }

@@ -119,11 +119,11 @@ void compare_paths(const Options &o, const LoadedModel &model, const HostValues 
     comparisons.add("node by node, library", graph, graph.outputs, tensors_of(model.run(values_of(inputs))), library);
   if (o.plain) comparisons.add("plain, library", graph, inside.outputs, run_plain(inside, inputs), library);
   if (!o.no_compiled && o.layers)
-    comparisons.add("library, exact", graph, inside.outputs, library, CompiledGraph(inside, threads()).run(inputs));
+    comparisons.add("library, exact", graph, inside.outputs, library, compiled_here(inside, threads()).run(inputs));
   // Layers by themselves are not fused: what runs in the end is compared, too.
   if (!o.no_compiled)
     comparisons.add(o.layers ? "library, exact and fused" : "library, exact", graph, graph.outputs, library,
-                    CompiledGraph(graph, threads()).run(inputs));
+                    compiled_here(graph, threads()).run(inputs));
   if (!o.data.empty()) comparisons.add_expected(graph, expected, values_of(library));
 }
 

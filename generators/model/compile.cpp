@@ -7,12 +7,11 @@
 #include <thread>
 
 #include "generators/model/driver.h"
-#include "generators/model/driver_weights.h"
 #include "generators/model/kernel_cache.h"
 #include "generators/model/kernel_jobs.h"
 #include "generators/model/kernel_memory.h"
-#include "generators/model/lower.h"
 #include "generators/model/passes/passes.h"
+#include "generators/model/planned_model.h"
 #include "generators/model/samples.h"
 #include "generators/model/toolchain.h"
 #include "runtime/files/file.h"
@@ -70,8 +69,8 @@ std::vector<std::string> objects_in(const std::string &folder) {
 }
 
 // Returns what the kernels take from the heap.
-KernelMemory compile_objects(const Lowered &model, const std::vector<CpuTarget> &targets, const CompileOptions &options,
-                             const std::string &folder) {
+KernelMemory compile_objects(const PlannedModel &model, const std::vector<CpuTarget> &targets,
+                             const CompileOptions &options, const std::string &folder) {
   std::optional<TemporaryFolder> forgotten;
   const KernelCache cache(options.cache.empty() ? forgotten.emplace().path() : options.cache);
   std::vector<std::function<void()>> jobs;
@@ -115,7 +114,7 @@ namespace {
 
 CompiledModel compile_variants(const std::vector<Graph> &variants, int64_t samples, const CompileOptions &options) {
   const std::vector<CpuTarget> targets = chosen_targets(options.targets);
-  Lowered model = lower(variants);
+  PlannedModel model = planned(variants);
   Plan &plan = model.plan;
   plan.samples = samples;
 

@@ -1,29 +1,17 @@
 #include "generators/model/driver.h"
 
 #include <algorithm>
+#include <cstring>
 #include <iomanip>
 #include <sstream>
 
-#include "generators/model/driver_header.h"
-#include "generators/model/driver_main.h"
-#include "generators/model/driver_memory.h"
-#include "generators/model/driver_sources.h"
-#include "generators/model/driver_threads.h"
-#include "generators/model/driver_weights.h"
+#include "generators/model/driver/weights_head.h"
+#include "generators/model/driver_source.h"
 #include "runtime/files/hash.h"
 
 namespace saltern::generators {
 
 namespace {
-
-constexpr int abi_version = 2;
-
-std::string filled(std::string text, const std::vector<std::pair<std::string, std::string>> &places) {
-  for (const auto &[place, content] : places)
-    for (size_t at = 0; (at = text.find(place, at)) != std::string::npos; at += content.size())
-      text.replace(at, place.size(), content);
-  return text;
-}
 
 template <typename List>
 std::string comma_separated(const List &list) {
@@ -82,7 +70,7 @@ std::string variant_tables(const Plan &plan, const std::string &name) {
   for (size_t v = 0; v < plan.variants.size(); ++v) {
     const Variant &variant = plan.variants[v];
     steps << "static const struct step steps_" << v << "[] = {\n";
-    for (const Step &s : variant.steps) {
+    for (const DriverStep &s : variant.steps) {
       for (const BufferUse &u : s.buffers) {
         const halide_type_t type = facts(u.type).halide;
         uses << "  {" << (u.region == Region::weights) << ", " << u.edge << ", " << u.offset << ", " << int(type.code)
@@ -104,6 +92,35 @@ std::string variant_tables(const Plan &plan, const std::string &name) {
          "static const struct variant variants[] = {\n" + variants.str() + "};\n";
 }
 
+std::string weights_hash(const std::vector<uint8_t> &weights) {
+  return content_hash({reinterpret_cast<const char *>(weights.data()), weights.size()});
+}
+
+// As driver/tables.h explains them.
+std::string size_table(const Plan &plan, const CpuNeed &least, const KernelMemory &memory) {
+  size_t most_uses = 1;
+  for (const Variant &v : plan.variants)
+    for (const DriverStep &s : v.steps) most_uses = std::max(most_uses, s.buffers.size());
+  std::ostringstream all;
+  all << "enum { most_uses = " << most_uses << " };\n"
+      << "static const size_t workspace_bytes = " << plan.workspace_bytes << ", weights_bytes = " << plan.weights.size()
+      << ";\n"
+      << "static const size_t caller_bytes = " << memory.caller << ", task_bytes = " << memory.task << ";\n"
+      << "static const char least_cpu[] = \"" << least.name << "\";\n"
+      << "static const uint64_t cpu_features[] = {" << comma_separated(least.features) << "};\n";
+  return all.str();
+}
+
+DriverFacts facts_of(const Plan &plan, const std::string &name, bool weights_inside) {
+  const auto count = [](const std::vector<Edge> &edges) { return static_cast<int64_t>(edges.size()); };
+  return {name,
+          "",
+          {{"NAME_WEIGHTS_IN_FILE", !weights_inside}, {"NAME_ANY_BATCH", plan.samples > 0}},
+          {{"NAME_INPUTS", count(plan.seen().inputs)},
+           {"NAME_OUTPUTS", count(plan.seen().outputs)},
+           {"NAME_SAMPLES", plan.samples}}};
+}
+
 }  // namespace
 
 void check_model_name(const std::string &name) {
@@ -117,84 +134,31 @@ void check_model_name(const std::string &name) {
 }
 
 std::string header_text(const Plan &plan, const std::string &name, bool weights_inside) {
-  return filled(header_template,
-                {{"$CREATION", weights_inside ? creation_with_weights_inside : creation_from_weights_file},
-                 {"$CREATE", weights_inside ? "@_create" : "@_create_from_file"},
-                 {"$BATCH", plan.samples ? run_batch_declaration : ""},
-                 {"$SAMPLES", std::to_string(plan.samples)},
-                 {"$ABI", std::to_string(abi_version)},
-                 {"$INPUTS", std::to_string(plan.seen().inputs.size())},
-                 {"$OUTPUTS", std::to_string(plan.seen().outputs.size())},
-                 {"@", name}});
+  return driver_source("NAME.h", facts_of(plan, name, weights_inside));
 }
 
 std::string driver_text(const Plan &plan, const std::string &name, bool weights_inside, const CpuNeed &least,
                         const KernelMemory &memory) {
-  size_t most_uses = 1;
-  for (const Variant &v : plan.variants)
-    for (const Step &s : v.steps) most_uses = std::max(most_uses, s.buffers.size());
-  const std::string body = std::string(driver_model) + driver_memory + driver_threads + driver_body +
-                           (plan.samples ? driver_run_batch : "") +
-                           (weights_inside ? create_with_weights_inside : create_from_weights_file);
-  return filled(driver_head, {{"@", name}}) + variant_tables(plan, name) +
-         fact_table(plan.seen().inputs, "input", name) + fact_table(plan.seen().outputs, "output", name) +
-         filled(body, {{"$CPU", least.name},
-                       {"$FEATURES", comma_separated(least.features)},
-                       {"$WORKSPACE", std::to_string(plan.workspace_bytes)},
-                       {"$WEIGHTS", std::to_string(plan.weights.size())},
-                       {"$CALLER", std::to_string(memory.caller)},
-                       {"$TASK", std::to_string(memory.task)},
-                       {"$USES", std::to_string(most_uses)},
-                       {"$SAMPLES", std::to_string(plan.samples)},
-                       {"$WORD", weights_file_word},
-                       {"$VERSION", std::to_string(weights_file_version)},
-                       {"$HASH", weights_inside ? "" : weights_hash(plan.weights)},
-                       {"@", name}});
+  DriverFacts facts = facts_of(plan, name, weights_inside);
+  facts.tables = size_table(plan, least, memory) + variant_tables(plan, name) +
+                 fact_table(plan.seen().inputs, "input", name) + fact_table(plan.seen().outputs, "output", name);
+  if (!weights_inside) facts.tables += "#define WEIGHTS_HASH \"" + weights_hash(plan.weights) + "\"\n";
+  return driver_source("NAME_driver.c", facts);
 }
 
 std::string main_text(const Plan &plan, const std::string &name, bool weights_inside) {
-  std::string usage, parse, make;
-  if (!weights_inside) {
-    usage += "    \"  --weights FILE    the model's weights; @.weights unless given\\n\"\n";
-    parse += "    else if (!strcmp(a, \"--weights\") && value) weights = value, ++i;\n";
-    make =
-        "  char error[600];\n"
-        "  @_model *model = @_create_from_file(&options, weights, error, sizeof error);\n"
-        "  if (!model) fail(\"%s\", error);\n";
-  } else {
-    make = "  @_model *model = @_create(&options);\n  if (!model) fail(\"memory is short\");\n";
-  }
-  if (plan.samples) {
-    usage += "    \"  --batch N         runs N samples, which the input files hold one after the other\\n\"\n";
-    parse += "    else if (!strcmp(a, \"--batch\")) batch = (size_t)number(a, value), ++i;\n";
-  }
-  return filled(main_template, {{"$USAGE", usage},
-                                {"$PARSE", parse},
-                                {"$MAKE", make},
-                                {"$WEIGHTS_PATH", weights_inside ? "" : ", *weights = \"@.weights\""},
-                                {"$RUN", plan.samples ? "@_run_batch(model, batch, inputs, outputs)"
-                                                      : "@_run(model, inputs, outputs)"},
-                                {"@", name}});
-}
-
-std::string weights_hash(const std::vector<uint8_t> &weights) {
-  return content_hash({reinterpret_cast<const char *>(weights.data()), weights.size()});
+  return driver_source("NAME_main.c", facts_of(plan, name, weights_inside));
 }
 
 std::vector<uint8_t> weights_file_head(const std::vector<uint8_t> &weights) {
-  std::vector<uint8_t> head;
-  const auto add = [&](const void *from, size_t bytes) {
-    const auto *first = static_cast<const uint8_t *>(from);
-    head.insert(head.end(), first, first + bytes);
-  };
-  constexpr uint32_t numbers[] = {weights_file_version, 64};
-  const uint64_t bytes = weights.size();
-  add(weights_file_word, 8);
-  add(numbers, sizeof numbers);
-  add(&bytes, sizeof bytes);
-  add(weights_hash(weights).data(), 32);
-  head.resize(64);
-  return head;
+  weights_head head = {};
+  std::memcpy(head.word, WEIGHTS_WORD, sizeof head.word);
+  head.version = weights_version;
+  head.head_bytes = sizeof head;
+  head.bytes = weights.size();
+  std::memcpy(head.hash, weights_hash(weights).data(), sizeof head.hash);
+  const auto *first = reinterpret_cast<const uint8_t *>(&head);
+  return {first, first + sizeof head};
 }
 
 std::string weights_text(const std::string &name, const std::string &weights_file) {

@@ -1,9 +1,6 @@
 #pragma once
 // The C sources of a compiled model: a C99 header, the driver behind it, a program that calls it, and the weights as an
-// object of their own.
-//
-// The driver is plain C: tables of buffers and steps, and one loop. Several models can be linked into one program:
-// every symbol begins with the model's name, except those of Halide's run-time support, which are weak.
+// object of their own. They are the files of driver/ with the model's name, sizes and tables (driver_source.h).
 
 #include <string>
 
@@ -20,7 +17,7 @@ struct CpuNeed {
 // Throws unless `name` is a C identifier that can stand before all symbols of a model.
 void check_model_name(const std::string &name);
 
-// `weights_inside`: in the library; else in a file of their own (driver_weights.h).
+// `weights_inside`: in the library; else in a file of their own, NAME.weights.
 std::string header_text(const Plan &plan, const std::string &name, bool weights_inside);
 std::string driver_text(const Plan &plan, const std::string &name, bool weights_inside, const CpuNeed &least,
                         const KernelMemory &memory);
@@ -28,5 +25,7 @@ std::string driver_text(const Plan &plan, const std::string &name, bool weights_
 std::string main_text(const Plan &plan, const std::string &name, bool weights_inside);
 // Assembler text that takes in the file `weights_file`, which must stand in the assembler's include path.
 std::string weights_text(const std::string &name, const std::string &weights_file);
+// What stands before the weights in NAME.weights (driver/weights_head.h).
+std::vector<uint8_t> weights_file_head(const std::vector<uint8_t> &weights);
 
 }  // namespace saltern::generators

@@ -3,7 +3,6 @@
 #include "generators/model/chains.h"
 #include "generators/model/emitters.h"
 #include "generators/model/views.h"
-#include "runtime/onnx/operators/lowering.h"
 
 namespace saltern::generators {
 

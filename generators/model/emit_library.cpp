@@ -4,7 +4,6 @@
 #include "generators/model/epilogue.h"
 #include "generators/model/geometry.h"
 #include "runtime/onnx/operators/axis.h"
-#include "runtime/onnx/operators/lowering.h"
 
 namespace saltern::generators {
 
@@ -140,26 +139,9 @@ const std::vector<Row> &all_rows() {
   return table;
 }
 
-// An own layer (runtime/layers/formula.h): a kernel of the operation's name that takes the inputs as they are.
-void formula(const Graph &graph, const Graph::Node &node, Call &call, Arguments &all) {
-  for (const std::string &value : node.inputs) {
-    const Shape &shape = graph.value(value).shape;
-    if (shape.size() > 2)
-      unsupported("'", value, "' is ", saltern::to_string(shape), "; a formula is compiled for rank 2 at most");
-    add_buffer(graph, value, memory_extents(graph.value(value)), rows, call, all);
-  }
-  const Build build = find_kernel(node.operation).build(host_target(), Build::Schedule::plain, call);
-  if (build.output_extents().size() != 1 || build.inputs().size() != node.inputs.size())
-    unsupported("the kernel '", node.operation, "' does not take the node's inputs and give one output");
-  all.push_back(argument(graph, node.outputs[0], build.output_extents()[0], rows));
-}
-
 const Row *find_row(const std::string &operation) {
   for (const Row &r : all_rows())
     if (r.operation == operation) return &r;
-  static const Row own_layer = {"", formula};
-  for (const Kernel &k : all_kernels())
-    if (k.name == operation && k.is_formula) return &own_layer;
   return nullptr;
 }
 

@@ -1,7 +1,6 @@
 #include "algorithms/pool.h"
 #include "generators/model/emitters.h"
 #include "generators/model/geometry.h"
-#include "runtime/onnx/operators/lowering.h"
 #include "schedules/patterns/window.h"
 
 namespace saltern::generators {

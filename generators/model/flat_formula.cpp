@@ -12,7 +12,7 @@ namespace saltern::generators {
 namespace {
 
 using formula::Expression;
-using formula::Step;
+using formula::ReductionStep;
 using Kind = Expression::Kind;
 
 // What an index runs over: an axis of the result, or a step of a reduction by its id.
@@ -26,7 +26,7 @@ struct Iterator {
 bool is_iterator(const Expression &e) { return e->kind == Kind::axis || e->kind == Kind::step; }
 Iterator iterator(const Expression &e) { return {e->kind == Kind::step, e->number}; }
 
-Expression step(const Step &s) {
+Expression step(const ReductionStep &s) {
   Expression::Node n{Kind::step, Type::i64};
   n.number = s.id;
   n.integer = s.extent;
@@ -37,7 +37,7 @@ Expression step(const Step &s) {
 struct Change {
   std::function<Expression(const Iterator &)> iterator;
   std::function<Expression(const Expression::Node &load, const std::vector<Expression> &indices)> load;
-  std::function<std::vector<Step>(const std::vector<Step> &)> steps;
+  std::function<std::vector<ReductionStep>(const std::vector<ReductionStep> &)> steps;
 };
 
 class Changer {
@@ -88,7 +88,7 @@ FlatFormula in_memory_order(const Expression &element, const Graph::Value &resul
   const std::vector<int> axes = long_dimensions(result);
   std::map<int, int64_t> extents;  // of steps
   formula::for_each_node(element, [&](const Expression::Node &n) {
-    for (const Step &s : n.steps) extents[s.id] = s.extent;
+    for (const ReductionStep &s : n.steps) extents[s.id] = s.extent;
   });
   const Change change = {[&](const Iterator &i) {
                            if (i.is_step)
@@ -104,8 +104,8 @@ FlatFormula in_memory_order(const Expression &element, const Graph::Value &resul
                              at.push_back(indices.at(static_cast<size_t>(d)));
                            return formula::load(load.number, load.type, at);
                          },
-                         [](std::vector<Step> steps) {
-                           const auto is_short = [](const Step &s) { return s.extent == 1; };
+                         [](std::vector<ReductionStep> steps) {
+                           const auto is_short = [](const ReductionStep &s) { return s.extent == 1; };
                            steps.erase(std::remove_if(steps.begin(), steps.end(), is_short), steps.end());
                            return steps;
                          }};
@@ -150,9 +150,9 @@ class Merging {
                                if (!borders_.count({static_cast<size_t>(load.number), d})) at.push_back(indices[d]);
                              return formula::load(load.number, load.type, at);
                            },
-                           [&](const std::vector<Step> &steps) {
-                             std::vector<Step> all;
-                             for (const Step &s : steps)
+                           [&](const std::vector<ReductionStep> &steps) {
+                             std::vector<ReductionStep> all;
+                             for (const ReductionStep &s : steps)
                                if (!follows({true, s.id})) all.push_back({s.id, extent({true, s.id})});
                              return all;
                            }};

@@ -58,9 +58,9 @@ class Writer : public ElementCode {
   static Dependence dependence(const Expression::Node &n) {
     Dependence d;
     std::set<int> own, inner;
-    for (const formula::Step &s : n.steps) own.insert(s.id);
+    for (const formula::ReductionStep &s : n.steps) own.insert(s.id);
     formula::for_each_node(n.arguments[0], [&](const Expression::Node &m) {
-      for (const formula::Step &s : m.steps) inner.insert(s.id);
+      for (const formula::ReductionStep &s : m.steps) inner.insert(s.id);
     });
     formula::for_each_node(n.arguments[0], [&](const Expression::Node &m) {
       if (m.kind == Kind::axis) d.axes.insert(m.number);
@@ -95,7 +95,7 @@ class Writer : public ElementCode {
   void define(Halide::Func &f, const Expression::Node &n, const Dependence &on, size_t rank) {
     FormulaReduction made{f, {on.axes.rbegin(), on.axes.rend()}, {}};
     made.axes.insert(made.axes.end(), on.around.size(), -1);
-    for (const formula::Step &s : n.steps) made.steps *= s.extent;
+    for (const formula::ReductionStep &s : n.steps) made.steps *= s.extent;
     Scope scope;
     scope.axes.resize(rank);
     std::vector<Halide::Var> arguments;
@@ -120,7 +120,7 @@ class Writer : public ElementCode {
   // The number of a step, counted with the last one fastest.
   static Expr place_of(const Expression::Node &n, const Scope &scope) {
     Expr place = 0;
-    for (const formula::Step &s : n.steps) place = place * static_cast<int>(s.extent) + scope.steps.at(s.id);
+    for (const formula::ReductionStep &s : n.steps) place = place * static_cast<int>(s.extent) + scope.steps.at(s.id);
     return place;
   }
 

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <map>
 
-#include "generators/model/driver_memory.h"
+#include "generators/model/driver/reserved.h"
 #include "runtime/error.h"
 
 namespace saltern::generators {

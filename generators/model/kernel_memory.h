@@ -1,7 +1,7 @@
 #pragma once
-// What a kernel takes from the heap while it runs, read out of its lowered code: with exact shapes, sizes are numbers.
+// What a kernel takes from the heap while it runs, read out of what Halide makes of it: with exact shapes, sizes are numbers.
 //
-// A compiled model reserves this memory when it is created, so that running it allocates nothing (driver_memory.h).
+// A compiled model reserves this memory when it is created, so that running it allocates nothing (driver/memory.h).
 
 #include <Halide.h>
 
@@ -9,7 +9,7 @@
 
 namespace saltern::generators {
 
-// The most that one thread holds at the same time, with what driver_memory.h keeps beside each piece. An allocation
+// The most that one thread holds at the same time, with what driver/reserved.h keeps beside each. An allocation
 // whose size has no bound in the code counts nothing: it comes from the heap.
 KernelMemory kernel_memory(const Halide::Module &module);
 

@@ -3,8 +3,8 @@
 #include <unordered_map>
 
 #include "generators/model/chains.h"
-#include "generators/model/lower.h"
 #include "generators/model/passes/passes.h"
+#include "generators/model/planned_model.h"
 #include "runtime/graph/flops.h"
 
 namespace saltern::generators {
@@ -12,7 +12,7 @@ namespace saltern::generators {
 ModelPlan plan_model(const Graph &graph) {
   validate(graph);
   const Graph prepared = prepared_for_inference(graph);
-  const Plan plan = lower({prepared}).plan;
+  const Plan plan = planned({prepared}).plan;
   ModelPlan told;
   told.weights_bytes = static_cast<int64_t>(plan.weights.size());
   told.workspace_bytes = plan.workspace_bytes;
@@ -20,7 +20,7 @@ ModelPlan plan_model(const Graph &graph) {
   const std::vector<Chain> chains = chained(prepared, group_nodes(prepared));
   std::unordered_map<std::string, const Chain *> makers;
   for (const Chain &c : chains) makers.emplace(c.output(), &c);
-  for (const Step &s : plan.variants.at(0).steps) {
+  for (const DriverStep &s : plan.variants.at(0).steps) {
     const Graph::Value &made = prepared.value(s.origin);
     PlannedStep step = {s.origin, {}, made.shape, elements(made.shape) * facts(made.type).bytes()};
     for (const Group &g : makers.at(s.origin)->links)

@@ -22,7 +22,7 @@ struct BufferUse {
   int edge = -1;                      // the number of an edge, inputs first; -1: the region's
 };
 
-struct Step {
+struct DriverStep {
   int kernel;          // NAME_kernel_<number>
   std::string origin;  // the node that it computes, for error texts
   std::vector<BufferUse> buffers;
@@ -51,7 +51,7 @@ struct KernelMemory {
 
 // One way through the model. A model whose batch is known at run time has two: for many samples at once, and for one.
 struct Variant {
-  std::vector<Step> steps;
+  std::vector<DriverStep> steps;
   std::vector<Edge> inputs, outputs;
 };
 

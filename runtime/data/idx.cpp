@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "runtime/files/byte_order.h"
 #include "runtime/files/file.h"
+#include "runtime/tensor/byte_order.h"
 
 namespace saltern {
 

@@ -105,7 +105,7 @@ class Evaluation {
     }
     if (i.walk) {
       int64_t start = i.walk->start;
-      for (const Walk::Step &s : i.walk->steps) start += steps_[static_cast<size_t>(s.slot)] * s.stride;
+      for (const Walk::StepStride &s : i.walk->steps) start += steps_[static_cast<size_t>(s.slot)] * s.stride;
       return load_elements(x, *i.walk, start, first_, to, count_);
     }
     int64_t *offsets = memory_[static_cast<size_t>(program_.registers)].as<int64_t>();
@@ -126,7 +126,7 @@ class Evaluation {
     const Type type = n.arguments[0].type();
     Reduction total(n.function, type, count_);
     int64_t all = 1;
-    for (const formula::Step &s : n.steps) all *= s.extent;
+    for (const formula::ReductionStep &s : n.steps) all *= s.extent;
     std::vector<int64_t> index(n.steps.size(), 0);
     for (int64_t number = 0; number < all; ++number) {
       for (size_t s = 0; s < index.size(); ++s) steps_[static_cast<size_t>(i.slots[s])] = index[s];
@@ -159,7 +159,7 @@ double steps_of(const FormulaProgram &program, size_t scope) {
     all += 1;
     if (i.node->kind != Kind::reduce) continue;
     double turns = 1;
-    for (const formula::Step &s : i.node->steps) turns *= static_cast<double>(s.extent);
+    for (const formula::ReductionStep &s : i.node->steps) turns *= static_cast<double>(s.extent);
     all += turns * (1 + steps_of(program, static_cast<size_t>(i.scope)));  // a body may be nothing but what is shared
   }
   return all;

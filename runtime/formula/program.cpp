@@ -51,7 +51,7 @@ class Compiler {
       const std::set<int> &of = needs(a);
       all.insert(of.begin(), of.end());
     }
-    for (const formula::Step &s : e->steps) all.erase(s.id);
+    for (const formula::ReductionStep &s : e->steps) all.erase(s.id);
     return needs_[e.get()] = std::move(all);
   }
 
@@ -71,7 +71,7 @@ class Compiler {
       i.scope = static_cast<int>(program_.scopes.size());
       program_.scopes.emplace_back();
       Scope scope{i.scope, {}};
-      for (const formula::Step &s : e->steps) {
+      for (const formula::ReductionStep &s : e->steps) {
         scope.steps.insert(s.id);
         i.slots.push_back(slots_[s.id] = program_.slots++);
       }

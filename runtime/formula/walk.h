@@ -18,15 +18,15 @@ struct Walk {
   struct Dimension {
     int64_t extent, stride;
   };
-  struct Step {
+  struct StepStride {
     int slot;
     int64_t stride;
   };
 
   std::vector<Dimension>
-      dimensions;           // the result's, innermost in its memory first, merged where the way goes on evenly
-  std::vector<Step> steps;  // of the reductions around the load
-  int64_t start = 0;        // the offset of the result's first element, at the first steps
+      dimensions;                 // the result's, innermost in its memory first, merged where the way goes on evenly
+  std::vector<StepStride> steps;  // of the reductions around the load
+  int64_t start = 0;              // the offset of the result's first element, at the first steps
 };
 
 // Indices of one formula as sums of axes and steps times constants. What was found of a part of one is kept: an index

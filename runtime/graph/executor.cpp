@@ -2,8 +2,7 @@
 
 #include "runtime/formula/evaluate.h"
 #include "runtime/kernels/kernels.h"
-#include "runtime/layers/formula.h"
-#include "runtime/onnx/operators/lowering.h"
+#include "runtime/operations.h"
 
 namespace saltern {
 
@@ -16,37 +15,6 @@ void expect_value(const std::string &who, const std::string &name, const Graph::
        facts(v.type).name, " ", to_string(v.shape));
 }
 
-// Whether a kernel can be called with a node's inputs and output as they are, as those of formulas can be.
-bool takes(const Kernel &kernel, const Graph &graph, const Graph::Node &node) {
-  const halide_filter_metadata_t &m = *kernel.metadata();
-  const size_t inputs = node.inputs.size();
-  if (node.outputs.size() != 1 || m.num_arguments != static_cast<int>(inputs) + 1) return false;
-  for (size_t i = 0; i <= inputs; ++i) {
-    const halide_filter_argument_t &a = m.arguments[i];
-    const Graph::Value &v = graph.value(i < inputs ? node.inputs[i] : node.outputs[0]);
-    const auto kind = i < inputs ? halide_argument_kind_input_buffer : halide_argument_kind_output_buffer;
-    if (a.kind != kind || a.dimensions != static_cast<int>(v.shape.size()) || a.type != facts(v.type).halide)
-      return false;
-  }
-  return true;
-}
-
-// An own layer (runtime/layers/formula.h) of the program that saved the net: what this one has of it is its kernel, if
-// that was built into the library.
-std::vector<Tensor> compute_own_layer(const Graph &graph, const Graph::Node &node, const std::vector<Tensor> &in) {
-  const Kernel *kernel = find_kernel(node.operation);
-  if (!kernel || !takes(*kernel, graph, node))
-    unsupported(describe(node), ": there is no such operation, and no kernel of that name that takes its inputs");
-  const Graph::Value &y = graph.value(node.outputs[0]);
-  const Tensor made = Tensor::empty(y.shape, y.type);
-  try {
-    call_formula(node.operation, in, {made});
-  } catch (const Error &e) {
-    fail(describe(node), ": ", e.what());
-  }
-  return {made};
-}
-
 }  // namespace
 
 std::vector<Tensor> compute_node(const Graph &graph, const Graph::Node &node, const std::vector<Tensor> &in) {
@@ -55,7 +23,7 @@ std::vector<Tensor> compute_node(const Graph &graph, const Graph::Node &node, co
         evaluate(node.attributes.expression("element"), in, graph.value(node.outputs.at(0)).shape, Order::of_operands)};
   if (node.operation == "dropout") return {in.at(0)};  // a graph is for inference, compiled and as ONNX too
   const Operation *operation = find_operation(node.operation);
-  if (!operation) return compute_own_layer(graph, node, in);
+  if (!operation) unsupported(describe(node), ": there is no such operation");
   Attributes attributes = node.attributes;
   attributes.set_owner(node.operation);
   try {

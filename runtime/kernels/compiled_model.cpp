@@ -6,7 +6,7 @@ namespace saltern {
 
 namespace {
 
-// As the generated header has them (generators/model/driver_sources.h).
+// As the generated header has them (generators/model/driver/NAME.h).
 struct EdgeFacts {
   const char *name, *type;
   int rank;

@@ -1,7 +1,6 @@
 #include "runtime/kernels/kernels.h"
 
 #include <map>
-#include <mutex>
 
 #include "runtime/kernels/thread_pool.h"
 #include "runtime/tensor/memory.h"
@@ -19,10 +18,7 @@ namespace saltern {
 
 namespace {
 
-struct Registry {
-  std::mutex mutex;
-  std::map<std::string, Kernel, std::less<>> rows;
-};
+using Registry = std::map<std::string, CompiledKernel, std::less<>>;
 
 thread_local std::string last_error;
 
@@ -31,13 +27,13 @@ void remember_error(void *, const char *message) {
   while (!last_error.empty() && last_error.back() == '\n') last_error.pop_back();
 }
 
-Registry &registry() {
-  static Registry *r = [] {
+const Registry &registry() {
+  static const Registry *r = [] {
     auto *made = new Registry;
-#define SALTERN_KERNEL(name)                                                                                    \
-  made->rows[#name] = {#name,                                                                                   \
-                       {saltern_##name##_sse41_argv, saltern_##name##_avx2_argv, saltern_##name##_avx512_argv}, \
-                       saltern_##name##_sse41_metadata};
+#define SALTERN_KERNEL(name)                                                                                 \
+  (*made)[#name] = {#name,                                                                                   \
+                    {saltern_##name##_sse41_argv, saltern_##name##_avx2_argv, saltern_##name##_avx512_argv}, \
+                    saltern_##name##_sse41_metadata};
 #include "kernel_rows.inc"
 #undef SALTERN_KERNEL
     halide_set_error_handler(remember_error);
@@ -58,35 +54,25 @@ struct Address {
 
 }  // namespace
 
-std::vector<Kernel> kernels() {
-  Registry &r = registry();
-  std::lock_guard<std::mutex> lock(r.mutex);
-  std::vector<Kernel> all;
-  for (const auto &[name, row] : r.rows) all.push_back(row);
+std::vector<CompiledKernel> compiled_kernels() {
+  std::vector<CompiledKernel> all;
+  for (const auto &[name, row] : registry()) all.push_back(row);
   return all;
 }
 
-const Kernel *find_kernel(std::string_view name) {
-  Registry &r = registry();
-  std::lock_guard<std::mutex> lock(r.mutex);
-  auto it = r.rows.find(name);
-  return it == r.rows.end() ? nullptr : &it->second;
+const CompiledKernel *find_compiled_kernel(std::string_view name) {
+  const auto it = registry().find(name);
+  return it == registry().end() ? nullptr : &it->second;
 }
 
-void register_kernel(const Kernel &kernel) {
-  Registry &r = registry();
-  std::lock_guard<std::mutex> lock(r.mutex);
-  r.rows[kernel.name] = kernel;
-}
-
-void call_by_address(const Kernel &kernel, std::vector<void *> arguments) {
+void call_by_address(const CompiledKernel &kernel, std::vector<void *> arguments) {
   const int expected = kernel.metadata()->num_arguments;
   if (static_cast<int>(arguments.size()) != expected)
     fail("kernel ", kernel.name, " takes ", expected, " arguments, not ", arguments.size());
   if (kernel.call(arguments.data()) != 0) fail("kernel ", kernel.name, ": ", last_error);
 }
 
-void call(const Kernel &kernel, std::vector<KernelArgument> arguments) {
+void call(const CompiledKernel &kernel, std::vector<KernelArgument> arguments) {
   std::vector<void *> addresses;
   addresses.reserve(arguments.size());
   for (KernelArgument &a : arguments) addresses.push_back(std::visit(Address{}, a));
@@ -105,7 +91,7 @@ void call(const Kernel &kernel, std::vector<KernelArgument> arguments) {
 }
 
 void call(std::string_view name, std::vector<KernelArgument> arguments) {
-  const Kernel *kernel = find_kernel(name);
+  const CompiledKernel *kernel = find_compiled_kernel(name);
   if (!kernel) fail("there is no kernel '", name, "'; generators/kernels.cmake lists those that are built");
   call(*kernel, std::move(arguments));
 }

@@ -16,7 +16,7 @@
 
 namespace saltern {
 
-struct Kernel {
+struct CompiledKernel {
   std::string name;
   // Its code for each InstructionSet, in that order. (Halide could dispatch by itself, but asks the CPU once and
   // remembers, so that nothing could hold a kernel to a lesser instruction set.)
@@ -29,15 +29,13 @@ struct Kernel {
 using KernelArgument = std::variant<View, int32_t, float, uint32_t>;
 
 // All rows, in alphabetical order.
-std::vector<Kernel> kernels();
+std::vector<CompiledKernel> compiled_kernels();
 // Null where there is no such kernel.
-const Kernel *find_kernel(std::string_view name);
-// For kernels of an application's own, built with saltern_add_kernel().
-void register_kernel(const Kernel &kernel);
+const CompiledKernel *find_compiled_kernel(std::string_view name);
 
-void call(const Kernel &kernel, std::vector<KernelArgument> arguments);
+void call(const CompiledKernel &kernel, std::vector<KernelArgument> arguments);
 void call(std::string_view name, std::vector<KernelArgument> arguments);
 // The same with the arguments' addresses: halide_buffer_t or scalar.
-void call_by_address(const Kernel &kernel, std::vector<void *> arguments);
+void call_by_address(const CompiledKernel &kernel, std::vector<void *> arguments);
 
 }  // namespace saltern

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "runtime/onnx/operators/parts.h"
+#include "runtime/tensor/parts.h"
 #include "runtime/operations.h"
 #include "runtime/tensor/strided.h"
 

@@ -281,7 +281,7 @@ class FormulaExport {
     const size_t before = open_;
     std::vector<int64_t> axes;
     Shape whole(rank_, 1);
-    for (const formula::Step &s : n.steps) {
+    for (const formula::ReductionStep &s : n.steps) {
       if (s.extent < 0) unsupported(describe(node_), ": a reduction over an open size");
       const size_t here = shape_.size() + open_++;
       const auto [known, is_new] = places_.emplace(s.id, here);
@@ -308,7 +308,7 @@ class FormulaExport {
     if (axes.size() > 1) {
       Shape merged(rank_, 1);
       std::fill_n(merged.begin(), axes[0], 0);  // as it is
-      for (const formula::Step &s : n.steps) merged[static_cast<size_t>(axes[0])] *= s.extent;
+      for (const formula::ReductionStep &s : n.steps) merged[static_cast<size_t>(axes[0])] *= s.extent;
       body = made("Reshape", {body, integers(merged)});
     }
     const bool last = n.function == Function::last_greatest || n.function == Function::last_least;
@@ -335,12 +335,12 @@ class FormulaExport {
       return true;
     };
     if (!collect(n.arguments[0]) || operands.size() < 2) return "";
-    for (const formula::Step &s : n.steps)
+    for (const formula::ReductionStep &s : n.steps)
       if (!seen[places_.at(s.id)]) return "";
     equation += "->";
     Shape shape(rank_, 1);
     for (size_t p = 0; p < rank_; ++p) {
-      const auto is_own = [&](const formula::Step &s) { return places_.at(s.id) == p; };
+      const auto is_own = [&](const formula::ReductionStep &s) { return places_.at(s.id) == p; };
       if (!seen[p] || std::any_of(n.steps.begin(), n.steps.end(), is_own)) continue;
       if (p >= shape_.size()) return "";  // a step around this reduction
       equation += letter(p);

@@ -1,7 +1,7 @@
 #include "runtime/onnx/run_model.h"
 
 #include "runtime/onnx/control_flow.h"
-#include "runtime/onnx/operators/parts.h"
+#include "runtime/tensor/parts.h"
 
 namespace saltern {
 

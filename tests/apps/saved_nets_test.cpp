@@ -129,19 +129,8 @@ TEST_F(SavedNets, ALayerOfOnesOwnGoesThroughEveryCommand) {
   for (int64_t i = 0; i < ours.size(); ++i) EXPECT_NEAR(ours.data<float>()[i], theirs.data<float>()[i], 1e-5);
 }
 
-TEST_F(SavedNets, ALayerOfAFormulaRunsWithItsKernelAndCompiles) {
-  expect_runs_and_compiles(net_with_own_layer("scaled_tanh"));
-  expect_good("verify " + folder.file("net.safetensors") + " --layers");
-}
-
-TEST_F(SavedNets, ALayerOfAFormulaIsNoOnnx) {
-  const Said said = saltern("convert " + saved(net_with_own_layer("scaled_tanh")) + " -o " + folder.file("net.onnx"));
-  EXPECT_EQ(said.code, 3);
-  EXPECT_TRUE(contains(said.all, "node 't' (scaled_tanh)"));
-}
-
 TEST_F(SavedNets, ALayerThatThisProgramLacksIsNotSupportedAndNamed) {
-  // There is a kernel of the second name, for something else.
+  // There is a kernel of the second name, which is no operation.
   for (const char *operation : {"no_such_layer", "sgd"}) {
     const std::string net = saved(net_with_own_layer(operation));
     for (const std::string &command :

@@ -29,9 +29,16 @@ const generators::Kernel own_layer("own_layer",
                                    },
                                    {{{64, 96}, {128, 64}, 0.5}});
 
+// As the library's kernels are built.
+Build built(Build::Schedule schedule, std::optional<generators::Call> exact = std::nullopt) {
+  Build build = own_layer.build(host_target(), schedule, std::move(exact));
+  if (!build.is_scheduled()) autoscheduler::schedule_by_halide(build.pipeline(), host_target());
+  return build;
+}
+
 Halide::Buffer<float> result(Build::Schedule schedule, bool exact, int m, int n, int k) {
   const generators::Call call = {{k, m}, {n, k}, 0.5};
-  Build build = own_layer.build(host_target(), schedule, exact ? std::make_optional(call) : std::nullopt);
+  Build build = built(schedule, exact ? std::make_optional(call) : std::nullopt);
   const auto a = random_buffer({k, m}, 1), b = random_buffer({n, k}, 2);
   Halide::Buffer<float> y(n, m);
   y.fill(NAN);
@@ -77,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(HalideAutoscheduler, Schedule, testing::Values("Mullapu
 
 TEST_P(Schedule, IsVectorisedAndParallel) {
   const Chosen chosen(GetParam());
-  const Build build = own_layer.build(host_target(), Build::Schedule::own);
+  const Build build = built(Build::Schedule::own);
   bool vectorised = false, parallel = false;
   for (auto &[name, function] : Halide::Internal::find_transitive_calls(build.pipeline().outputs()[0].function()))
     for (const Halide::Internal::Dim &d : function.definition().schedule().dims()) {

@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <regex>
 #include <set>
 #include <string>
@@ -64,20 +63,64 @@ TEST(Worlds, TheRunWorldNeverReachesTheHalideCompiler) {
       EXPECT_EQ(reached_from(file).count("Halide.h"), 0u) << file << " reaches Halide.h";
 }
 
-// What both worlds share are those headers of the language that need no Halide, which the test before this one asks.
-TEST(Worlds, TheRuntimeKnowsNothingOfTheCompileWorldButTheLanguage) {
-  for (const std::string &file : sources("runtime"))
-    for (const std::string &i : includes(file))
-      for (const std::string folder : {"schedules", "autoscheduler", "generators", "apps"})
-        EXPECT_FALSE(is_in(i, folder)) << file << " includes " << i;
+// Folders in levels: a file may include what is in its own level or below, so that there is no cycle between levels.
+using Levels = std::vector<std::vector<std::string>>;
+
+const Levels folders = {{"dsl"},        {"algorithms"},    {"schedules"}, {"runtime"},
+                        {"generators"}, {"autoscheduler"}, {"apps"}};
+
+// Of runtime/. Rooms of one level know each other: a tensor is copied by a kernel, a gradient is made of layers.
+const Levels rooms = {
+    {"runtime/error.h", "runtime/version.h", "runtime/version.cpp"},
+    {"runtime/files"},
+    {"runtime/tensor", "runtime/kernels"},
+    {"runtime/formula"},
+    {"runtime/autograd", "runtime/layers", "runtime/layers.h", "runtime/operations.h", "runtime/graph"},
+    {"runtime/data", "runtime/optim", "runtime/report"},
+    {"runtime/onnx"}};
+
+// -1: it is in none of them.
+int level_of(const std::string &path, const Levels &levels) {
+  for (size_t i = 0; i < levels.size(); ++i)
+    for (const std::string &place : levels[i])
+      if (path == place || is_in(path, place)) return static_cast<int>(i);
+  return -1;
 }
 
-TEST(Worlds, AlgorithmsDoNotKnowSchedules) {
-  for (const std::string folder : {"dsl", "algorithms"})
-    for (const std::string &file : sources(folder))
-      for (const std::string &i : includes(file))
-        EXPECT_FALSE(is_in(i, "schedules") || is_in(i, "generators") || is_in(i, "runtime"))
-            << file << " includes " << i;
+std::set<std::string> includes_upwards(const std::string &file, const std::set<std::string> &all,
+                                       const Levels &levels) {
+  std::set<std::string> found;
+  for (const std::string &i : all)
+    if (level_of(i, levels) > level_of(file, levels)) found.insert(i);
+  return found;
+}
+
+void expect_no_include_upwards(const std::string &folder, const Levels &levels) {
+  for (const std::string &file : sources(folder)) {
+    EXPECT_GE(level_of(file, levels), 0) << file << " is in a place that nobody has ordered";
+    for (const std::string &i : includes_upwards(file, includes(file), levels))
+      ADD_FAILURE() << file << " includes " << i;
+  }
+}
+
+TEST(Worlds, FoldersIncludeDownwardsOnly) {
+  for (const auto &level : folders)
+    for (const std::string &folder : level) expect_no_include_upwards(folder, folders);
+}
+
+TEST(Worlds, RoomsOfTheRuntimeIncludeDownwardsOnly) { expect_no_include_upwards("runtime", rooms); }
+
+TEST(Worlds, AnIncludeUpwardsIsFound) {
+  const std::set<std::string> all = {"dsl/types.h", "generators/call.h", "autoscheduler/database.h", "Halide.h"};
+  EXPECT_EQ(includes_upwards("generators/kernel.cpp", all, folders), std::set<std::string>{"autoscheduler/database.h"});
+  EXPECT_EQ(includes_upwards("runtime/graph/graph.cpp", {"runtime/onnx/model.h", "runtime/layers/unary.h"}, rooms),
+            std::set<std::string>{"runtime/onnx/model.h"});
+}
+
+// What both worlds share are those headers of the language that need no Halide, which the first test asks.
+TEST(Worlds, TheRuntimeKnowsNoSchedules) {
+  for (const std::string &file : sources("runtime"))
+    for (const std::string &i : includes(file)) EXPECT_FALSE(is_in(i, "schedules")) << file << " includes " << i;
 }
 
 TEST(Worlds, NoAlgorithmHasAScheduleDirective) {

@@ -48,8 +48,10 @@ esac
   cat "$work/build.log" >&2
   exit 1
 }
+export SALTERN_CACHE=$work/cache
 expect "the program built by find_package" "$("$work/consumer/consumer_layers")"
-onnx=$work/consumer/small.safetensors.onnx
+net=$work/consumer/small.safetensors onnx=$work/consumer/small.safetensors.onnx
+expect "the net compiled with Saltern::compiler" "$("$work/consumer/consumer_compiler" "$net")"
 expect "the ONNX model run with Saltern::onnx" "$("$work/consumer/consumer_onnx" "$onnx")"
 expect "the model compiled by saltern_add_model" "$("$work/consumer/consumer_model")"
 
@@ -61,3 +63,6 @@ expect "the program built by pkg-config" "$("$work/by_pkg_config")"
 # shellcheck disable=SC2046
 c++ "$consumer/run_onnx.cpp" $(pkg-config --cflags --libs saltern-onnx) -o "$work/onnx_by_pkg_config"
 expect "the ONNX program built by pkg-config" "$("$work/onnx_by_pkg_config" "$onnx")"
+# shellcheck disable=SC2046
+c++ "$consumer/compile.cpp" $(pkg-config --cflags --libs saltern-compiler) -o "$work/compiler_by_pkg_config"
+expect "the compiling program built by pkg-config" "$("$work/compiler_by_pkg_config" "$net")"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Every header that is installed compiles alone, as C++17 and with what pkg-config says: those of runtime/onnx are of
-# the package saltern-onnx, all others of saltern. And a program with all layers is compiled in little time, and little
+# the package saltern-onnx, those of generators and schedules of
+# saltern-compiler, all others of saltern. And a program with all layers is compiled in little time, and little
 # of them is in its object: their rows are in the library.
 #   headers_test.sh CMAKE BUILD_TREE WORK_FOLDER
 set -euo pipefail
@@ -16,8 +17,10 @@ compile() { # PACKAGE: what stands on standard input, headers with zeros between
   # shellcheck disable=SC2046
   xargs -0 -I{} -P 2 c++ -fsyntax-only -Wall -Wextra -Werror $(pkg-config --cflags "$1") -include {} -x c++ /dev/null
 }
-find "$headers/runtime" "$headers/dsl" -name '*.h' ! -path "$headers/runtime/onnx/*" -print0 | compile saltern
+find "$headers/runtime" "$headers/dsl" "$headers/algorithms" -name '*.h' ! -path "$headers/runtime/onnx/*" -print0 |
+  compile saltern
 find "$headers/runtime/onnx" -name '*.h' -print0 | compile saltern-onnx
+find "$headers/generators" "$headers/schedules" -name '*.h' -print0 | compile saltern-compiler
 
 source=$(dirname "$0")/consumer/layers.cpp
 TIMEFORMAT=%U # of the processor: others may be at work

@@ -28,9 +28,9 @@ std::optional<std::set<int>> shared_axes(const Expression &element) {
     if (n.kind != Kind::reduce) return;
     std::set<int> axes, own;
     formula::for_each_node(n.arguments[0], [&](const Expression::Node &m) {
-      for (const formula::Step &s : m.steps) own.insert(s.id);
+      for (const formula::ReductionStep &s : m.steps) own.insert(s.id);
     });
-    for (const formula::Step &s : n.steps) own.insert(s.id);
+    for (const formula::ReductionStep &s : n.steps) own.insert(s.id);
     formula::for_each_node(n.arguments[0], [&](const Expression::Node &m) {
       if (m.kind == Kind::axis) axes.insert(m.number);
       if (m.kind == Kind::step) alike &= own.count(m.number) > 0;
@@ -45,7 +45,7 @@ int64_t longest_reduction(const Expression &element) {
   int64_t longest = 0;
   formula::for_each_node(element, [&](const Expression::Node &n) {
     int64_t steps = n.kind == Kind::reduce ? 1 : 0;
-    for (const formula::Step &s : n.steps) steps *= s.extent;
+    for (const formula::ReductionStep &s : n.steps) steps *= s.extent;
     longest = std::max(longest, steps);
   });
   return longest;

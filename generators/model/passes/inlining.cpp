@@ -57,7 +57,7 @@ double reads_of(const Expression &element, const Shape &shape, int operand) {
       if (n.kind != Kind::reduce) return true;
       const auto known = of_bodies.find(&n);
       double inside = known != of_bodies.end() ? known->second : of_bodies[&n] = reads_in(n.arguments[0]);
-      for (const formula::Step &s : n.steps) inside *= static_cast<double>(s.extent);
+      for (const formula::ReductionStep &s : n.steps) inside *= static_cast<double>(s.extent);
       reads += inside;
       return false;
     });

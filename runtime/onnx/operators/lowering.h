@@ -20,19 +20,6 @@
 
 namespace saltern {
 
-// What Saltern does not do (an operator, a type, a case of one), rather than what is wrong with the input.
-class Unsupported : public Error {
- public:
-  using Error::Error;
-};
-
-template <typename... Parts>
-[[noreturn]] void unsupported(const Parts &...parts) {
-  std::ostringstream text;
-  (text << ... << parts);
-  throw Unsupported(text.str());
-}
-
 // A value of the graph under construction.
 struct Operand {
   std::string name;  // empty: an input that is absent

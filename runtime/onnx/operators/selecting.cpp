@@ -6,8 +6,8 @@
 
 #include "runtime/onnx/operators/axis.h"
 #include "runtime/onnx/operators/operators.h"
-#include "runtime/onnx/operators/parts.h"
 #include "runtime/onnx/operators/wide_numbers.h"
+#include "runtime/tensor/parts.h"
 
 namespace saltern {
 

@@ -5,7 +5,7 @@
 #include "runtime/onnx/operators/axis.h"
 #include "runtime/onnx/operators/onnx_types.h"
 #include "runtime/onnx/operators/operators.h"
-#include "runtime/onnx/operators/parts.h"
+#include "runtime/tensor/parts.h"
 
 namespace saltern {
 

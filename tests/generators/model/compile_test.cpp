@@ -153,22 +153,6 @@ TEST(CompiledModel, ClassifierIsSmallAndItsEqualLayersShareKernels) {
   expect_right(g, folder);
 }
 
-TEST(CompiledModel, AnOwnLayerIsCompiledFromItsFormula) {
-  GraphBuilder b({3, 7});
-  const Graph g = b.finish({b.apply("scaled_tanh", {"x", b.constant("scale", {7})})});
-  const TemporaryFolder folder;
-  compile_model(g, {"net", folder.path()});
-  write_text(folder.file("main.c"), for_model(caller, "net"));
-  build_program(folder.path(), {"libnet.a"});
-  const auto inputs = random_inputs(g);
-  const std::vector<float> got = run_compiled(g, inputs, folder);
-  ASSERT_EQ(got.size(), 21u);
-  for (int64_t n = 0; n < 3; ++n)
-    for (int64_t c = 0; c < 7; ++c)
-      EXPECT_NEAR(got[n * 7 + c],
-                  g.value("scale").constant.at<float>({c}) * std::tanh(inputs.at("x").at<float>({n, c})), 1e-5);
-}
-
 TEST(CompiledModel, TwoModelsInOneProgram) {
   GraphBuilder a({1, 3, 9, 9}), b({1, 12});
   const Graph g = a.finish({a.conv2d("x", {20})}), h = b.finish({b.dense("x", 7)});

@@ -8,10 +8,10 @@
 #include "generators/model/code_size.h"
 #include "generators/model/formula_code.h"
 #include "generators/model/grouping.h"
-#include "generators/model/lower.h"
 #include "generators/model/memory_plan.h"
 #include "generators/model/passes/inlining.h"
 #include "generators/model/passes/passes.h"
+#include "generators/model/planned_model.h"
 #include "tests/compiled_graph.h"
 
 namespace saltern::generators {
@@ -77,7 +77,7 @@ TEST(LongChains, GroupsOfOtherOperationsAreCutToo) {
 TEST(LongChains, OfAFewActivationsIsOneKernel) {
   for (Activation activation : activations) {
     const Graph g = chain_of(activation, 5);
-    EXPECT_EQ(lower({prepared_for_inference(g)}).plan.kernels, 1);
+    EXPECT_EQ(planned({prepared_for_inference(g)}).plan.kernels, 1);
     expect_right_when_compiled(g);
   }
 }
@@ -181,7 +181,7 @@ Graph deep_image(int nodes) {
 double seconds_to_plan(const Graph &g) {
   const auto began = std::chrono::steady_clock::now();
   const Graph prepared = prepared_for_inference(g);
-  EXPECT_LT(lower({prepared}).plan.kernels, 100);
+  EXPECT_LT(planned({prepared}).plan.kernels, 100);
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
 }
 

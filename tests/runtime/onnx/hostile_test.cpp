@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "runtime/onnx/lower_model.h"
-#include "runtime/onnx/operators/lowering.h"
 #include "runtime/onnx/run_model.h"
 #include "runtime/tensor/memory.h"
 #include "tests/errors.h"

@@ -4,7 +4,6 @@
 #include <chrono>
 
 #include "runtime/onnx/infer_shapes.h"
-#include "runtime/onnx/operators/lowering.h"
 #include "tests/imported_model.h"
 
 namespace saltern {

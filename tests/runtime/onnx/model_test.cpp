@@ -11,7 +11,6 @@
 #include "runtime/layers.h"
 #include "runtime/onnx/export.h"
 #include "runtime/onnx/lower_model.h"
-#include "runtime/onnx/operators/lowering.h"
 #include "runtime/onnx/optimize.h"
 #include "runtime/onnx/run_model.h"
 #include "runtime/onnx/tensor_proto.h"

@@ -7,7 +7,6 @@
 #include "runtime/onnx/infer_shapes.h"
 #include "runtime/onnx/load_plugin.h"
 #include "runtime/onnx/lower_model.h"
-#include "runtime/onnx/operators/lowering.h"
 #include "tests/errors.h"
 #include "tests/imported_model.h"
 

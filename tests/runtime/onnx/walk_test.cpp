@@ -2,7 +2,6 @@
 
 #include "runtime/graph/executor.h"
 #include "runtime/onnx/lower_model.h"
-#include "runtime/onnx/operators/lowering.h"
 #include "tests/errors.h"
 #include "tests/imported_model.h"
 

@@ -1,4 +1,4 @@
-#include "generators/model/lower.h"
+#include "generators/model/planned_model.h"
 
 #include <algorithm>
 #include <limits>
@@ -153,7 +153,7 @@ StageStep stage_step(const Graph &graph, const GroupKernel &call, const Homes &h
 
 // Steps in the order in which they run, their kernels, and when each runs beside others.
 struct Ordered {
-  std::vector<Step> steps;
+  std::vector<DriverStep> steps;
   std::vector<EmittedKernel> kernels;
   std::vector<When> when;
 };
@@ -201,15 +201,15 @@ std::vector<int> dense_strides(const std::vector<int> &extents) {
 }
 
 // One way through the model; kernels and weights are shared by all.
-class Lowering {
+class Planning {
  public:
   Variant add(const Graph &graph);
-  Lowered finish() {
+  PlannedModel finish() {
     result_.plan.kernels = static_cast<int>(result_.kernels.size());
     result_.plan.weights = weights_.take();
     return std::move(result_);
   }
-  Lowered &result() { return result_; }
+  PlannedModel &result() { return result_; }
 
  private:
   int number_of(const EmittedKernel &kernel) {
@@ -218,12 +218,12 @@ class Lowering {
     return it->second;
   }
 
-  Lowered result_;
+  PlannedModel result_;
   Weights weights_;
   std::map<std::string, int> numbers_;  // of kernels, by key
 };
 
-Variant Lowering::add(const Graph &graph) {
+Variant Planning::add(const Graph &graph) {
   Variant variant;
   const std::vector<GroupCall> groups = group_calls(graph);
   Homes homes(graph, groups);
@@ -315,10 +315,10 @@ Variant Lowering::add(const Graph &graph) {
 
 }  // namespace
 
-Lowered lower(const std::vector<Graph> &variants) {
-  Lowering lowering;
-  for (const Graph &graph : variants) lowering.result().plan.variants.push_back(lowering.add(graph));
-  return lowering.finish();
+PlannedModel planned(const std::vector<Graph> &variants) {
+  Planning planning;
+  for (const Graph &graph : variants) planning.result().plan.variants.push_back(planning.add(graph));
+  return planning.finish();
 }
 
 }  // namespace saltern::generators

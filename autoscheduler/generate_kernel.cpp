@@ -1,4 +1,5 @@
-// Compiles one declared kernel for every CPU target, each with a schedule of its own; the registry chooses by CPU.
+// Compiles one declared kernel for every CPU target, each with a schedule of its own; the registry chooses by CPU. A
+// declaration without a schedule gets one from Halide's autoscheduler.
 //
 //   generate_FILE KERNEL DIRECTORY [DATABASE]   writes DIRECTORY/saltern_KERNEL_TARGET.o, with the best knobs that the
 //                                               tuning database has for the kernel's first timing
@@ -9,6 +10,7 @@
 #include <string>
 
 #include "autoscheduler/database.h"
+#include "autoscheduler/halide_autoscheduler.h"
 #include "generators/kernel.h"
 #include "schedules/machine.h"
 
@@ -29,6 +31,7 @@ void compile(const Kernel &kernel, const std::string &directory, const std::stri
     const Halide::Target target(t.halide + "-no_runtime");
     const std::string symbol = "saltern_" + kernel.name + "_" + t.name;
     const Build b = kernel.build(target, Build::Schedule::own, std::nullopt, tuned_knobs(kernel, t, database));
+    if (!b.is_scheduled()) autoscheduler::schedule_by_halide(b.pipeline(), target);
     b.pipeline().compile_to({{Halide::OutputFileType::object, directory + "/" + symbol + ".o"}}, b.arguments(), symbol,
                             target);
   }

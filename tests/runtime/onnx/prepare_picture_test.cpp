@@ -1,6 +1,6 @@
 // Pictures become what a net wants to see: resizing against plain loops over the pixels that a smaller one covers.
 
-#include "runtime/data/prepare_picture.h"
+#include "runtime/onnx/prepare_picture.h"
 
 #include <gtest/gtest.h>
 

@@ -1,24 +1,21 @@
 #pragma once
-// The C text of the memory that kernels of a compiled model take while they run: a piece for each thread, reserved with
-// the handle. @ stands for the model's name.
-//
-// A piece is a stack. A kernel's allocations nest, but may be given back a little early: such a block waits until it is
-// the uppermost. So a thread never needs more than the allocations around the innermost one, with their heads
-// (kernel_memory.h adds them up).
+/* The memory that kernels take while they run: a piece for each thread, reserved with the handle.
 
-#include <cstdint>
+   A piece is a stack. A kernel's allocations nest, but may be given back a little early: such a block waits until it is
+   the uppermost. So a thread never needs more than the allocations around the innermost one, with their heads
+   (reserved.h), which the model compiler adds up. */
 
-namespace saltern::generators {
+#include "model.h"
 
-// What a block of this size takes in a piece: its head, and all aligned.
-constexpr int64_t block_alignment = 64;
-constexpr int64_t reserved_bytes(int64_t bytes) {
-  return block_alignment + (bytes + block_alignment - 1) / block_alignment * block_alignment;
-}
-
-inline constexpr const char *driver_memory = R"(
-struct block { struct block *below; int given_back; };
-struct piece { uint8_t *first, *next, *end; struct block *top; int taken; };
+struct block {
+  struct block *below;
+  int given_back;
+};
+struct piece {
+  uint8_t *first, *next, *end;
+  struct block *top;
+  int taken;
+};
 
 /* The piece of this thread while it runs kernels of the current model; null where there are more threads than pieces. */
 static __thread struct piece *piece;
@@ -26,7 +23,7 @@ static halide_allocate other_allocate;
 static halide_release other_release;
 
 /* The first piece is the caller's, who needs most. */
-static struct piece *claim_piece(@_model *m) {
+static struct piece *claim_piece(NAME_model *m) {
   for (int i = 1; i < m->piece_count; ++i)
     if (!__atomic_exchange_n(&m->pieces[i].taken, 1, __ATOMIC_ACQ_REL)) return &m->pieces[i];
   return NULL;
@@ -38,7 +35,7 @@ static void leave_piece(struct piece *p) {
 
 static void *take_memory(void *user_context, size_t bytes) {
   if (!current) return (other_allocate ? other_allocate : halide_default_malloc)(user_context, bytes);
-  const size_t whole = alignment + (bytes + alignment - 1) / alignment * alignment;
+  const size_t whole = (size_t)reserved_bytes((int64_t)bytes);
   if (!piece || whole > (size_t)(piece->end - piece->next)) return halide_default_malloc(user_context, bytes);
   struct block *b = (struct block *)(void *)piece->next;
   b->below = piece->top;
@@ -62,13 +59,10 @@ static void give_memory_back(void *user_context, void *memory) {
 }
 
 /* Cuts `memory` into pieces. */
-static void cut_pieces(@_model *m, uint8_t *memory) {
+static void cut_pieces(NAME_model *m, uint8_t *memory) {
   for (int i = 0; i < m->piece_count; ++i) {
     struct piece *p = &m->pieces[i];
     p->first = p->next = memory;
     p->end = memory += i ? task_bytes : caller_bytes;
   }
 }
-)";
-
-}  // namespace saltern::generators

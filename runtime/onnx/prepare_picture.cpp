@@ -1,4 +1,4 @@
-#include "runtime/data/prepare_picture.h"
+#include "runtime/onnx/prepare_picture.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "runtime/onnx/operators/parts.h"
+#include "runtime/tensor/parts.h"
 
 namespace saltern {
 

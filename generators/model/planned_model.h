@@ -6,12 +6,12 @@
 
 namespace saltern::generators {
 
-struct Lowered {
+struct PlannedModel {
   Plan plan;
   std::vector<EmittedKernel> kernels;  // numbered as the plan's steps say
 };
 
 // The variants of a model (plan.h), which must live as long as the kernels are built. They share kernels and weights.
-Lowered lower(const std::vector<Graph> &variants);
+PlannedModel planned(const std::vector<Graph> &variants);
 
 }  // namespace saltern::generators

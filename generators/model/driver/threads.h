@@ -1,18 +1,20 @@
 #pragma once
-// The C text of a compiled model's threads: as many as a handle asks for, its own, ended with it.
-//
-// They wait for work spinning, for 2 ms at most, and then sleep, as those of runtime/kernels/thread_pool.cpp do: Halide's pool,
-// which sleeps at once, made loops of up to 700 microseconds no faster on two cores. Tasks are claimed by an atomic
-// counter, so who runs a task varies, never what it computes. @ stands for the model's name; struct @_model has the
-// members that the text uses.
+/* A model's threads: as many as a handle asks for, its own, ended with it.
 
-namespace saltern::generators {
+   They wait for work spinning, for 2 ms at most, and then sleep, as those of Saltern's library do: Halide's pool, which
+   sleeps at once, made loops of up to 700 microseconds no faster on two cores. Tasks are claimed by an atomic counter,
+   so who runs a task varies, never what it computes. */
 
-inline constexpr const char *driver_threads = R"(
+#include <time.h>
+
+#include "memory.h"
+
+enum { spin_nanoseconds = 2000000 };
+
 /* A thread that does not run this model yet takes a piece of its memory first. */
 static int run_task(void *closure, int i) {
   const struct loop *l = (const struct loop *)closure;
-  @_model *outer = current;
+  NAME_model *outer = current;
   struct piece *outer_piece = piece;
   if (outer != l->model) piece = claim_piece(l->model);
   current = l->model;
@@ -46,7 +48,7 @@ static void work(struct loop *l) {
 }
 
 static void *serve(void *argument) {
-  @_model *m = (@_model *)argument;
+  NAME_model *m = (NAME_model *)argument;
   int seen = 0;
   inside_loop = 1;
   current = m;
@@ -71,7 +73,7 @@ static void *serve(void *argument) {
 }
 
 /* Hands a loop, or the end, to all threads. */
-static void announce(@_model *m, struct loop *l, int quit) {
+static void announce(NAME_model *m, struct loop *l, int quit) {
   pthread_mutex_lock(&m->mutex);
   m->loop = l;
   m->quit = quit;
@@ -80,7 +82,7 @@ static void announce(@_model *m, struct loop *l, int quit) {
   pthread_mutex_unlock(&m->mutex);
 }
 
-static int run_on_threads(@_model *m, struct loop *l) {
+static int run_on_threads(NAME_model *m, struct loop *l) {
   announce(m, l, 0);
   inside_loop = 1;
   work(l);
@@ -94,19 +96,16 @@ static int run_on_threads(@_model *m, struct loop *l) {
   return l->result;
 }
 
-static void start_threads(@_model *m) {
+static void start_threads(NAME_model *m) {
   const int wanted = m->options.threads < most_threads ? m->options.threads : most_threads;
   pthread_mutex_init(&m->mutex, NULL);
   pthread_cond_init(&m->wake, NULL);
   while (m->workers < wanted - 1 && !pthread_create(&m->threads[m->workers], NULL, serve, m)) ++m->workers;
 }
 
-static void end_threads(@_model *m) {
+static void end_threads(NAME_model *m) {
   announce(m, NULL, 1);
   for (int i = 0; i < m->workers; ++i) pthread_join(m->threads[i], NULL);
   pthread_cond_destroy(&m->wake);
   pthread_mutex_destroy(&m->mutex);
 }
-)";
-
-}  // namespace saltern::generators
