@@ -49,7 +49,9 @@ inline Expr power_derivative_a(Expr a, Expr b) {
   return Halide::select(b == 0, number(a, 0), b * dsl::power(a, b - 1));
 }
 inline Expr power_derivative_b(Expr a, Expr b) {
-  return Halide::select(a == 0, number(a, 0), dsl::power(a, b) * dsl::log(a));
+  // The logarithm is that which the power takes.
+  return Halide::select(a == 0, number(a, 0), dsl::is_less(a, number(a, 0)), number(a, NAN),
+                        dsl::power(a, b) * dsl::log(Halide::abs(a), /*awaited=*/true));
 }
 
 }  // namespace binary
