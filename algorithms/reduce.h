@@ -49,7 +49,7 @@ inline Tensor first_by(const Tensor &x, Halide::Expr (*before)(Halide::Expr, Hal
   Halide::Func y("first");
   y(a, b) = Halide::Tuple(x(a, 0, b), Halide::Expr(0));
   const Halide::Expr candidate = x(a, r, b), best = y(a, b)[0];
-  const Halide::Expr better = before(candidate, best) || (dsl::is_no_number(candidate) && !dsl::is_no_number(best));
+  const Halide::Expr better = dsl::comes_first(before(candidate, best), candidate, best);
   y(a, b) = Halide::Tuple(Halide::select(better, candidate, y(a, b)[0]), Halide::select(better, r, y(a, b)[1]));
   return {y, {x.extent(0), x.extent(2)}};
 }
