@@ -49,21 +49,18 @@ inline Halide::Expr erf(const Halide::Expr &x) {
                         inside);
 }
 
-// The whole number nearest to y, as a float and in the low bits of an integer: those of y + 1.5 2^23, where floats are
-// whole. Two instructions; rounding takes four on AVX-512, and its conversion to an integer one more.
+// k, the whole number nearest to factor y, and 2^(k - below) for -127 <= k - below <= 128, of which the first is 0 and
+// the last infinity. Floats beside 1.5 2^23 are whole, and their low bits count: what is added brings the exponent's
+// bias along. Three instructions; rounding alone takes four on AVX-512.
 struct Whole {
-  Halide::Expr number, bits;
+  Halide::Expr number, power;
 };
 
-inline Whole nearest_whole(const Halide::Expr &y) {
-  using Halide::Internal::Call;
-  const Halide::Expr magic = number(y, 0x1.8p23), sum = strict(Call::strict_add, y, magic);
-  return {strict(Call::strict_sub, sum, magic), Halide::reinterpret<uint32_t>(sum)};
-}
-
-// 2^k for -127 <= k - below <= 128, of which the first is 0 and the last infinity.
-inline Halide::Expr power_of_two(const Whole &k, int below = 0) {
-  return Halide::reinterpret<float>((k.bits + Halide::Expr(static_cast<uint32_t>(127 - below))) << 23);
+inline Whole nearest_whole(const Halide::Expr &y, double factor, int below = 0) {
+  const Halide::Expr magic = number(y, 0x1.8p23 + 127 - below), sum = y * number(y, factor) + magic;
+  // Strict, or LLVM takes away what was added.
+  return {strict(Halide::Internal::Call::strict_sub, sum, magic),
+          Halide::reinterpret<float>(Halide::reinterpret<uint32_t>(sum) << 23)};
 }
 
 // e^x = 2^k e^r with a whole k, and |r| <= log(2) / 2. A result below 1.7e-38 is 0. Relative error below 3e-7.
@@ -71,55 +68,66 @@ inline Halide::Expr exp(const Halide::Expr &given) {
   if (given.type() != Halide::Float(32)) return Halide::exp(given);
   // Here 2^(k - 1) has the bits of 0 at the low end, of infinity at the high one; of NaN it is any number.
   const Halide::Expr x = limited(given, -87.6, 89);
-  const Whole k = nearest_whole(x * number(x, 1.4426950408889634));
+  const Whole k = nearest_whole(x, 1.4426950408889634, 1);
   const Halide::Expr r = x - k.number * number(x, 0.69314718055994531);
   const Halide::Expr twice = polynomial(r, {0.0027628934476524591, 0.01673756167292595, 0.08333678543567658,
                                             0.3333303928375244, 0.9999998807907104, 2, 2});  // 2 e^r, minimax
-  return strict(Halide::Internal::Call::strict_mul, twice, power_of_two(k, 1));
+  return strict(Halide::Internal::Call::strict_mul, twice, k.power);
 }
 
-// tanh |x| = m / (m + 2) with m = e^2|x| - 1 = 2^k (e^r - 1) + (2^k - 1), r = 2|x| - k log 2, |r| <= log(2) / 2:
-// nothing is taken away from its like. Relative error below 3e-7, and below 1.3e-7 where the result is near 1, as acos
-// needs it. 1 from 8.3 on, two roundings away, as other programs have it: casts to integers tell.
+// tanh |x| = (2^k - 1 + t (2^k + 1)) / (2^k + 1 + t (2^k - 1)) with t = tanh h, h = |x| - k log(2) / 2, |h| <= 0.174:
+// nothing is taken away from its like. The two differ by 2 - 2 t. Relative error below 2.2e-7, and below 1.3e-7 where
+// the result is near 1, as acos needs it. 1 from 8.3 on, two roundings away, as other programs have it: casts to
+// integers tell.
 inline Halide::Expr tanh(const Halide::Expr &x) {
   if (x.type() != Halide::Float(32)) return Halide::tanh(x);
   using Halide::Internal::Call;
   constexpr int sign = 1 << 31;
   const Halide::Expr bits = Halide::reinterpret<int32_t>(x), size = Halide::reinterpret<float>(bits & ~sign);
   const Halide::Expr u = Halide::select(strict_less(number(x, 8.3), size), number(x, 40), size);
-  const Whole k = nearest_whole(u * number(x, 2.8853900817779268));
-  const Halide::Expr half = u - k.number * number(x, 0.34657359027997265);  // of r
-  const Halide::Expr twice = polynomial(half, {0.08888878673315048, 0.26781249046325684, 0.66667419672012329,
-                                               1.3333204984664917, 1.9999998807907104, 2});  // 2 (e^r - 1) / r, minimax
-  const Halide::Expr power = power_of_two(k);
-  // Strict, or LLVM takes the two terms for 2^k e^r - 1.
-  const Halide::Expr m = power * (half * twice) + strict(Call::strict_sub, power, number(x, 1));
-  const Halide::Expr ratio = strict(Call::strict_div, m, m + 2);
+  const Whole k = nearest_whole(u, 2.8853900817779268);
+  const Halide::Expr h = u - k.number * number(x, 0.34657359027997265), s = h * h;
+  const Halide::Expr t = h * s * polynomial(s, {0.13107584239868744, -0.3333121512836324}) + h;  // minimax
+  // Strict, or LLVM parts the power from its 1.
+  const Halide::Expr over = t * (k.power + 1) + strict(Call::strict_sub, k.power, number(x, 1));
+  const Halide::Expr ratio = strict(Call::strict_div, over, over + (2 - 2 * t));
   return Halide::reinterpret<float>(Halide::reinterpret<int32_t>(ratio) | (bits & sign));
 }
 
-// log x = e log 2 + log m with a whole e, and m in [0.75, 1.5) (the polynomial is Halide's own).
-inline Halide::Expr log(const Halide::Expr &x) {
+// log x = e log 2 + log m with a whole e, and m in [0.75, 1.5) (the polynomial is Halide's own). `awaited` by a long
+// chain of instructions, it has more of them, of which more go side by side.
+inline Halide::Expr log(const Halide::Expr &x, bool awaited = false) {
   if (x.type() != Halide::Float(32)) return Halide::log(x);
-  constexpr int infinity = 0x7F800000, smallest_normal = 0x00800000, three_quarters = 0x3F400000;
-  const Halide::Expr given = Halide::reinterpret<int32_t>(x), tiny = given < smallest_normal;
+  using Halide::Internal::Call;
+  constexpr int smallest_normal = 0x00800000, three_quarters = 0x3F400000;
+  const auto word = [](int64_t bits) { return Halide::Internal::make_const(Halide::UInt(32), bits); };
+  const Halide::Expr tiny = Halide::reinterpret<int32_t>(x) < smallest_normal;
+  const Halide::Expr size = Halide::abs(x);  // -0 is 0
   const Halide::Expr scaled =
-      Halide::select(tiny, strict(Halide::Internal::Call::strict_mul, x, number(x, 1 << 23)), x);
-  // Counted from 0.75, an exponent goes up where m would be 1.5.
-  const Halide::Expr bits =
-      Halide::reinterpret<int32_t>(scaled) - Halide::select(tiny, three_quarters + (23 << 23), three_quarters);
-  const Halide::Expr e = bits >> 23, m = Halide::reinterpret<float>((bits & 0x007FFFFF) + three_quarters);
-  const Halide::Expr r = m - 1, s = r * r;
-  const Halide::Expr even = polynomial(
-      s, {0.05111976432738144643, 0.14971993724699017569, 0.19980668101718729313, 0.33333435275479328386, 1});
-  const Halide::Expr odd = polynomial(
-      s, {-0.11793923497136414580, -0.16862004708254804686, -0.24991211576292837737, -0.50000106292873236491});
-  const Halide::Expr inside = even * r + odd * s + Halide::cast<float>(e) * number(x, 0.69314718055994531);
-  const Halide::Expr none = Halide::select((given & 0x7FFFFFFF) == 0, infinity | 1 << 31, given == infinity, infinity,
-                                           0x7FC00000);  // of 0, of infinity, of all others: NaN
-  // Unsigned, 0 - 1 and what is negative are above infinity.
-  const Halide::Expr is_positive = Halide::reinterpret<uint32_t>(given - 1) < Halide::Expr(uint32_t{infinity - 1});
-  return Halide::reinterpret<float>(Halide::select(is_positive, Halide::reinterpret<int32_t>(inside), none));
+      Halide::reinterpret<uint32_t>(Halide::select(tiny, strict(Call::strict_mul, size, number(x, 1 << 23)), size));
+  // Counted from 0.75, an exponent goes up where m would be 1.5. It stays at its place in the bits: 2^23 e.
+  const Halide::Expr exponent = (scaled - three_quarters) & word(0xFF800000);
+  const Halide::Expr e = Halide::cast<float>(
+      Halide::reinterpret<int32_t>(exponent - Halide::select(tiny, word(23 * smallest_normal), word(0))));
+  const Halide::Expr r = Halide::reinterpret<float>(scaled - exponent) - 1;
+  // 0 and infinity are their own doubles, and e has the sign of their logarithms.
+  const Halide::Expr is_bound = strict(Call::strict_eq, strict(Call::strict_add, x, x), x);
+  const Halide::Expr unit = Halide::select(is_bound, number(x, INFINITY), number(x, 0.69314718055994531 * 0x1p-23));
+  const Halide::Expr whole = strict(Call::strict_mul, e, unit), s = r * r;
+  constexpr double c[] = {1,
+                          -0.50000106292873236,
+                          0.33333435275479329,
+                          -0.24991211576292838,
+                          0.19980668101718729,
+                          -0.16862004708254805,
+                          0.14971993724699018,
+                          -0.11793923497136415,
+                          0.05111976432738145};
+  const Halide::Expr sum = awaited ? polynomial(s, {c[8], c[6], c[4], c[2], c[0]}) * r +
+                                         (polynomial(s, {c[7], c[5], c[3], c[1]}) * s + whole)
+                                   : polynomial(r, {c[8], c[7], c[6], c[5], c[4], c[3], c[2], c[1], c[0]}) * r + whole;
+  return Halide::reinterpret<float>(Halide::select(strict_less(x, number(x, 0)) || is_no_number(x), -1,
+                                                   Halide::reinterpret<int32_t>(sum)));  // -1 has the bits of a NaN
 }
 
 // x^y as C99 has it. Relative error below 1e-7 |y log x|, or that of log.
@@ -128,16 +136,22 @@ inline Halide::Expr power(const Halide::Expr &x, const Halide::Expr &y) {
   const auto constant = Halide::Internal::as_const_float(y);
   // Halide multiplies for an exponent that is a whole constant.
   if (x.type() != Halide::Float(32) || (constant && *constant == std::floor(*constant))) return Halide::pow(x, y);
-  const Halide::Expr size = Halide::abs(x), half = y * number(y, 0.5);
-  const Halide::Expr is_whole = strict(Call::strict_eq, Halide::floor(y), y);
-  const Halide::Expr is_odd = is_whole && !strict(Call::strict_eq, Halide::floor(half), half);
-  const Halide::Expr is_one = strict(Call::strict_eq, x, number(x, 1)) || strict(Call::strict_eq, y, number(y, 0)) ||
-                              (strict(Call::strict_eq, size, number(x, 1)) && is_infinite_in_bits(y));
-  // Of a negative number: the sign is that of an odd exponent, and there is no power unless the exponent is whole.
-  const Halide::Expr sign = Halide::select(Halide::reinterpret<int32_t>(x) < 0 && is_odd, 1 << 31, 0);
-  const Halide::Expr is_none = is_less(x, number(x, 0)) && !is_infinite_in_bits(x) && !is_whole;
-  const Halide::Expr bits = Halide::reinterpret<int32_t>(dsl::exp(strict(Call::strict_mul, y, dsl::log(size))));
-  return Halide::reinterpret<float>(Halide::select(is_one, 0x3F800000, is_none, 0x7FC00000, bits | sign));
+  const Halide::Expr given = Halide::reinterpret<uint32_t>(x), size = Halide::abs(x);
+  // A power to 0 is 1, as is one of 1, whatever the other is.
+  const Halide::Expr is_one = strict(Call::strict_eq, y, number(y, 0)) || strict(Call::strict_eq, size, number(x, 1));
+  const Halide::Expr exponent = Halide::select(
+      is_one, 0, Halide::reinterpret<int32_t>(strict(Call::strict_mul, y, dsl::log(size, /*awaited=*/true))));
+  const Halide::Expr magnitude = Halide::reinterpret<uint32_t>(dsl::exp(Halide::reinterpret<float>(exponent)));
+  // Of a negative number: the sign is that of an odd exponent, and there is no power unless the exponent is whole, as
+  // all from 2^24 on are, and even. NaN is converted as if it were that.
+  const Halide::Expr bound = number(y, 1 << 24), near = limited(y, -(1 << 24), 1 << 24);
+  const Halide::Expr whole = Halide::cast<int32_t>(Halide::select(strict_less(near, bound), near, bound));
+  // As integers, negative numbers are those between -0 and -infinity.
+  const Halide::Expr is_negative = Halide::reinterpret<int32_t>(given - 1) < -0x00800001;
+  const Halide::Expr is_whole = strict(Call::strict_eq, Halide::cast<float>(whole), near);
+  const Halide::Expr sign = Halide::select(is_whole, given & (Halide::reinterpret<uint32_t>(whole) << 31),
+                                           Halide::Internal::make_zero(Halide::UInt(32)));
+  return Halide::reinterpret<float>(Halide::select(is_negative && !is_whole, Halide::UInt(32).max(), magnitude | sign));
 }
 
 }  // namespace saltern::dsl

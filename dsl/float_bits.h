@@ -32,6 +32,12 @@ inline Halide::Expr difference(const Halide::Expr &a, const Halide::Expr &b) {
 // One instruction, where LLVM cannot know of its own accord that v is a number.
 inline Halide::Expr is_no_number(const Halide::Expr &v) { return !strict(Halide::Internal::Call::strict_eq, v, v); }
 
+// Whether v comes before `other`, as `precedes` says of numbers; a NaN comes before all numbers. LLVM joins what is in
+// brackets into one comparison.
+inline Halide::Expr comes_first(const Halide::Expr &precedes, const Halide::Expr &v, const Halide::Expr &other) {
+  return (precedes || is_no_number(v) || is_no_number(other)) && !is_no_number(other);
+}
+
 // The magnitude's bits, and those of infinity: what is above is no number.
 struct Magnitude {
   Halide::Expr bits, infinity;

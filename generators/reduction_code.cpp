@@ -55,8 +55,7 @@ Partial Reduction::joined(const Partial &a, const Partial &b) const {
 }
 
 Expr Reduction::is_better(const Expr &v, const Expr &than) const {
-  if (!is_real(type)) return is_beyond(v, than);
-  return is_beyond(v, than) || (is_no_number(v) && !is_no_number(than));
+  return is_real(type) ? dsl::comes_first(is_beyond(v, than), v, than) : is_beyond(v, than);
 }
 
 Expr Reduction::is_beyond(const Expr &v, const Expr &other) const {

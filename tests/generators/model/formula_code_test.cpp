@@ -217,8 +217,8 @@ TEST(FormulaCode, NotANumberIsSeenInEveryFloat) {
 
 // NaN, infinities, zeros of both signs, what is barely a number and what barely fits.
 const std::vector<double> special_values = {
-    NAN,  INFINITY, -INFINITY, 1e38, -1e38, 3e38,   1e-45,   -1e-45, -0.0, 0, 1,  -1,  88.8,    -88.8, 104,
-    -104, 1000,     -1000,     0.5,  -0.5,  0x1p31, -0x1p31, 1e10,   2.5,  3, -3, 8.5, -0x1p63, 0x1p63};
+    NAN,  INFINITY, -INFINITY, 1e38, -1e38,  3e38,    1e-45, -1e-45, -0.0, 0,  1,   -1,      88.8,   -88.8, 104, -104,
+    1000, -1000,    0.5,       -0.5, 0x1p31, -0x1p31, 1e10,  2.5,    3,    -3, 8.5, -0x1p63, 0x1p63, 1.5,   -1.5};
 
 Tensor special_tensor(Type type, int64_t size, int64_t stride) {
   const Tensor t = Tensor::empty({size}, type);

@@ -197,7 +197,7 @@ TEST(FashionMnist, PlainFilesServeAsGzippedOnesDo) {
 
 TEST(FashionMnist, TheSampleIsBalanced) {
   const std::string sample =
-      (std::filesystem::path(__FILE__).parent_path() / "../../apps/fashion_mnist/sample").string();
+      (std::filesystem::path(__FILE__).parent_path() / "../../../apps/fashion_mnist/sample").string();
   const FashionMnist f = load_fashion_mnist(sample);
   for (const auto &[part, each] : {std::pair(f.train, 200), std::pair(f.test, 50)}) {
     EXPECT_EQ(part.images.shape(), (Shape{10 * each, 1, 28, 28}));
