@@ -178,13 +178,35 @@ Value transposed_load(const Stage &s, const AdjointOfLoad &part) {
   return factored_sum(std::move(gathered));
 }
 
+// Where the adjoint of a stage goes. The inputs of a rule need not be stages of the formula: maps without a name are not.
+std::vector<SharedStage> sources_of(const Stage &s) {
+  if (s.is_input()) return {};
+  if (!s.rule) return loaded_by(s.element);
+  std::vector<SharedStage> from;
+  for (const Value &v : s.rule->inputs) from.push_back(v.shared());
+  return from;
+}
+
+// All that adjoints go to, each after its sources.
+std::vector<SharedStage> adjoint_order(const Values &outputs) {
+  std::vector<SharedStage> order;
+  std::set<const Stage *> seen;
+  const std::function<void(const SharedStage &)> visit = [&](const SharedStage &s) {
+    if (!seen.insert(s.get()).second) return;
+    for (const SharedStage &from : sources_of(*s)) visit(from);
+    order.push_back(s);
+  };
+  for (const Value &v : outputs) visit(v.shared());
+  return order;
+}
+
 class Adjoints {
  public:
-  Adjoints(const Values &outputs, const Values &seeds, const Values &wanted) : order_(stages_of(outputs)) {
+  Adjoints(const Values &outputs, const Values &seeds, const Values &wanted) : order_(adjoint_order(outputs)) {
     for (const Value &w : wanted) needed_.insert(w.get());
     for (const SharedStage &s : order_) {
-      if (s->is_input() || !is_real(s->type)) continue;
-      for (const SharedStage &from : loaded_by(s->element))
+      if (!is_real(s->type)) continue;
+      for (const SharedStage &from : sources_of(*s))
         if (needed_.count(from.get()) > 0 && is_real(from->type)) needed_.insert(s.get());
     }
     for (size_t i = 0; i < outputs.size(); ++i)

@@ -1,11 +1,9 @@
 #pragma once
-// The element types of tensors, in both worlds. Nothing here needs the Halide compiler.
+// The element types of tensors, in both worlds. Nothing here needs Halide.
 //
 // f16 and bf16 are storage types: kernels widen them to f32 when they read and narrow when they write. The floats of 8
 // and 4 bits and the integers of 4 and 2 bits are stored one element a byte (a float as its code), and only converted
 // from and to. A text is a std::string; only the host computes with it.
-
-#include <HalideRuntime.h>
 
 #include <array>
 #include <cstdint>
@@ -41,6 +39,14 @@ enum class Type : uint8_t {
   text
 };
 
+// How an element lies in memory.
+struct StoredAs {
+  // Numbered as Halide's run time numbers them (halide_type_code_t).
+  enum class Code : uint8_t { integer, natural, real, handle, brain };
+  Code code;
+  uint8_t bits;
+};
+
 struct TypeFacts {
   enum class Kind : uint8_t { real, integer, natural, boolean, text };
 
@@ -48,11 +54,11 @@ struct TypeFacts {
   std::string_view name;
   std::string_view safetensors_name;  // empty where the format has none
   Kind kind;
-  int bits;              // of a value; its storage may have more
-  halide_type_t halide;  // of its storage
+  int bits;  // of a value; its storage may have more
+  StoredAs storage;
 
   constexpr int bytes() const {
-    return type == Type::text ? static_cast<int>(sizeof(std::string)) : (halide.bits + 7) / 8;
+    return type == Type::text ? static_cast<int>(sizeof(std::string)) : (storage.bits + 7) / 8;
   }
   // Whether kernels compute in it, or only convert from and to it.
   constexpr bool is_arithmetic() const {
@@ -63,33 +69,33 @@ struct TypeFacts {
 
 inline const std::array<TypeFacts, 24> &all_types() {
   using Kind = TypeFacts::Kind;
-  constexpr auto real = halide_type_float, brain = halide_type_bfloat;
-  constexpr auto integer = halide_type_int, natural = halide_type_uint;
+  constexpr auto real = StoredAs::Code::real, brain = StoredAs::Code::brain;
+  constexpr auto integer = StoredAs::Code::integer, natural = StoredAs::Code::natural;
   static const std::array<TypeFacts, 24> table = {{
-      {Type::f32, "f32", "F32", Kind::real, 32, halide_type_t(real, 32)},
-      {Type::f64, "f64", "F64", Kind::real, 64, halide_type_t(real, 64)},
-      {Type::f16, "f16", "F16", Kind::real, 16, halide_type_t(real, 16)},
-      {Type::bf16, "bf16", "BF16", Kind::real, 16, halide_type_t(brain, 16)},
-      {Type::i8, "i8", "I8", Kind::integer, 8, halide_type_t(integer, 8)},
-      {Type::i16, "i16", "I16", Kind::integer, 16, halide_type_t(integer, 16)},
-      {Type::i32, "i32", "I32", Kind::integer, 32, halide_type_t(integer, 32)},
-      {Type::i64, "i64", "I64", Kind::integer, 64, halide_type_t(integer, 64)},
-      {Type::u8, "u8", "U8", Kind::natural, 8, halide_type_t(natural, 8)},
-      {Type::u16, "u16", "U16", Kind::natural, 16, halide_type_t(natural, 16)},
-      {Type::u32, "u32", "U32", Kind::natural, 32, halide_type_t(natural, 32)},
-      {Type::u64, "u64", "U64", Kind::natural, 64, halide_type_t(natural, 64)},
-      {Type::boolean, "bool", "BOOL", Kind::boolean, 1, halide_type_t(natural, 1)},
-      {Type::f8e4m3fn, "f8e4m3fn", "F8_E4M3", Kind::real, 8, halide_type_t(natural, 8)},
-      {Type::f8e4m3fnuz, "f8e4m3fnuz", "", Kind::real, 8, halide_type_t(natural, 8)},
-      {Type::f8e5m2, "f8e5m2", "F8_E5M2", Kind::real, 8, halide_type_t(natural, 8)},
-      {Type::f8e5m2fnuz, "f8e5m2fnuz", "", Kind::real, 8, halide_type_t(natural, 8)},
-      {Type::f8e8m0, "f8e8m0", "F8_E8M0", Kind::real, 8, halide_type_t(natural, 8)},
-      {Type::f4e2m1, "f4e2m1", "", Kind::real, 4, halide_type_t(natural, 8)},
-      {Type::i4, "i4", "", Kind::integer, 4, halide_type_t(integer, 8)},
-      {Type::u4, "u4", "", Kind::natural, 4, halide_type_t(natural, 8)},
-      {Type::i2, "i2", "", Kind::integer, 2, halide_type_t(integer, 8)},
-      {Type::u2, "u2", "", Kind::natural, 2, halide_type_t(natural, 8)},
-      {Type::text, "text", "", Kind::text, 0, halide_type_t(halide_type_handle, 64)},
+      {Type::f32, "f32", "F32", Kind::real, 32, {real, 32}},
+      {Type::f64, "f64", "F64", Kind::real, 64, {real, 64}},
+      {Type::f16, "f16", "F16", Kind::real, 16, {real, 16}},
+      {Type::bf16, "bf16", "BF16", Kind::real, 16, {brain, 16}},
+      {Type::i8, "i8", "I8", Kind::integer, 8, {integer, 8}},
+      {Type::i16, "i16", "I16", Kind::integer, 16, {integer, 16}},
+      {Type::i32, "i32", "I32", Kind::integer, 32, {integer, 32}},
+      {Type::i64, "i64", "I64", Kind::integer, 64, {integer, 64}},
+      {Type::u8, "u8", "U8", Kind::natural, 8, {natural, 8}},
+      {Type::u16, "u16", "U16", Kind::natural, 16, {natural, 16}},
+      {Type::u32, "u32", "U32", Kind::natural, 32, {natural, 32}},
+      {Type::u64, "u64", "U64", Kind::natural, 64, {natural, 64}},
+      {Type::boolean, "bool", "BOOL", Kind::boolean, 1, {natural, 1}},
+      {Type::f8e4m3fn, "f8e4m3fn", "F8_E4M3", Kind::real, 8, {natural, 8}},
+      {Type::f8e4m3fnuz, "f8e4m3fnuz", "", Kind::real, 8, {natural, 8}},
+      {Type::f8e5m2, "f8e5m2", "F8_E5M2", Kind::real, 8, {natural, 8}},
+      {Type::f8e5m2fnuz, "f8e5m2fnuz", "", Kind::real, 8, {natural, 8}},
+      {Type::f8e8m0, "f8e8m0", "F8_E8M0", Kind::real, 8, {natural, 8}},
+      {Type::f4e2m1, "f4e2m1", "", Kind::real, 4, {natural, 8}},
+      {Type::i4, "i4", "", Kind::integer, 4, {integer, 8}},
+      {Type::u4, "u4", "", Kind::natural, 4, {natural, 8}},
+      {Type::i2, "i2", "", Kind::integer, 2, {integer, 8}},
+      {Type::u2, "u2", "", Kind::natural, 2, {natural, 8}},
+      {Type::text, "text", "", Kind::text, 0, {StoredAs::Code::handle, 64}},
   }};
   return table;
 }

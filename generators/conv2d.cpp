@@ -1,18 +1,18 @@
-#include "algorithms/conv2d.h"
+#include "schedules/forms/conv2d.h"
 
-#include "dsl/padding.h"
 #include "generators/convolution_cases.h"
 #include "generators/kernel.h"
 #include "generators/sliding.h"
 #include "schedules/contraction.h"
+#include "schedules/forms/padding.h"
 #include "schedules/weight_gradient.h"
 
 namespace saltern::generators {
 namespace {
 
-using dsl::Tensor;
+using forms::Tensor;
 
-void output(Build &k, const std::string &name, const algorithms::NumberedConvolution2d &y, const Tensor &weights,
+void output(Build &k, const std::string &name, const forms::NumberedConvolution2d &y, const Tensor &weights,
             int channel) {
   const Halide::Func out = k.output(name, y.empty());
   y.put_in(out);
@@ -36,29 +36,29 @@ const std::vector<SquareConvolution> squares = {
 const Kernel conv2d(
     "conv2d",
     [](Build &k) {
-      const Tensor x = dsl::zero_padded(k.input("x", 5)), w = dsl::zero_padded(k.input("w", 5)),
-                   b = dsl::zero_padded(k.input("b", 2));
-      output(k, "y", algorithms::numbered_conv2d(x, w, b, sliding(k)), w, 3);
+      const Tensor x = forms::zero_padded(k.input("x", 5)), w = forms::zero_padded(k.input("w", 5)),
+                   b = forms::zero_padded(k.input("b", 2));
+      output(k, "y", forms::numbered_conv2d(x, w, b, sliding(k)), w, 3);
     },
     calls(cases, &ConvolutionCase::forward), timings(squares, &ConvolutionCase::forward));
 
 const Kernel conv2d_gradient_x(
     "conv2d_gradient_x",
     [](Build &k) {
-      const Tensor w = dsl::zero_padded(k.input("w", 5)), dy = dsl::zero_padded(k.input("dy", 5));
-      const algorithms::Sliding2d s = sliding(k);
+      const Tensor w = forms::zero_padded(k.input("w", 5)), dy = forms::zero_padded(k.input("dy", 5));
+      const forms::Sliding2d s = sliding(k);
       const Halide::Expr width = k.integer("width"), height = k.integer("height");
-      output(k, "dx", algorithms::conv2d_gradient_x(w, dy, s, width, height), w, 0);
+      output(k, "dx", forms::conv2d_gradient_x(w, dy, s, width, height), w, 0);
     },
     calls(cases, &ConvolutionCase::gradient_x), timings(squares, &ConvolutionCase::gradient_x));
 
 const Kernel conv2d_gradient_w(
     "conv2d_gradient_w",
     [](Build &k) {
-      const Tensor x = dsl::zero_padded(k.input("x", 5)), dy = dsl::zero_padded(k.input("dy", 5));
-      const algorithms::Sliding2d s = sliding(k);
+      const Tensor x = forms::zero_padded(k.input("x", 5)), dy = forms::zero_padded(k.input("dy", 5));
+      const forms::Sliding2d s = sliding(k);
       const Halide::Expr kernel_x = k.integer("kernel_x"), kernel_y = k.integer("kernel_y");
-      const Tensor dw = algorithms::conv2d_gradient_w(x, dy, s, kernel_x, kernel_y);
+      const Tensor dw = forms::conv2d_gradient_w(x, dy, s, kernel_x, kernel_y);
       const Halide::Func out = k.output("dw", dw);
       k.schedule([&](const Machine &m) {
         schedules::weight_gradient(k, m, {out, dw.func(), x.func(), dy.func(), dy.extent(4)});

@@ -1,14 +1,14 @@
-#include "algorithms/dense.h"
+#include "schedules/forms/dense.h"
 
-#include "dsl/padding.h"
 #include "generators/kernel.h"
 #include "schedules/contraction.h"
+#include "schedules/forms/padding.h"
 #include "schedules/patterns/normalisation.h"
 
 namespace saltern::generators {
 namespace {
 
-using dsl::Tensor;
+using forms::Tensor;
 
 void schedule(Build &k, const Halide::Func &out, const Tensor &y, const Tensor &packed, int column) {
   k.schedule([&](const Machine &m) { schedules::contraction(k, m, {out, y.func(), packed.func(), column}); });
@@ -42,9 +42,9 @@ std::vector<Timing> timings(Call (Case::*call)() const) {
 const Kernel dense(
     "dense",
     [](Build &k) {
-      const Tensor x = dsl::edge_repeated(k.input("x", 2), 1);
-      const Tensor w = dsl::zero_padded(k.input("w", 2)), b = dsl::zero_padded(k.input("b", 1));
-      const Tensor y = algorithms::dense(x, w, b);
+      const Tensor x = forms::edge_repeated(k.input("x", 2), 1);
+      const Tensor w = forms::zero_padded(k.input("w", 2)), b = forms::zero_padded(k.input("b", 1));
+      const Tensor y = forms::dense(x, w, b);
       schedule(k, k.output("y", y), y, w, 1);
     },
     checks(&Case::forward), timings(&Case::forward));
@@ -52,8 +52,8 @@ const Kernel dense(
 const Kernel dense_gradient_x(
     "dense_gradient_x",
     [](Build &k) {
-      const Tensor w = dsl::zero_padded(k.input("w", 2)), dy = dsl::edge_repeated(k.input("dy", 2), 1);
-      const Tensor dx = algorithms::dense_gradient_x(w, dy);
+      const Tensor w = forms::zero_padded(k.input("w", 2)), dy = forms::edge_repeated(k.input("dy", 2), 1);
+      const Tensor dx = forms::dense_gradient_x(w, dy);
       schedule(k, k.output("dx", dx), dx, w, 0);
     },
     checks(&Case::gradient_x), timings(&Case::gradient_x));
@@ -61,8 +61,8 @@ const Kernel dense_gradient_x(
 const Kernel dense_gradient_w(
     "dense_gradient_w",
     [](Build &k) {
-      const Tensor x = dsl::zero_padded(k.input("x", 2)), dy = dsl::edge_repeated(k.input("dy", 2), 0);
-      const Tensor dw = algorithms::dense_gradient_w(x, dy);
+      const Tensor x = forms::zero_padded(k.input("x", 2)), dy = forms::edge_repeated(k.input("dy", 2), 0);
+      const Tensor dw = forms::dense_gradient_w(x, dy);
       schedule(k, k.output("dw", dw), dw, x, 0);
     },
     checks(&Case::gradient_w), timings(&Case::gradient_w));
@@ -70,7 +70,7 @@ const Kernel dense_gradient_w(
 // The bias of a convolution too: channels last, its pixels and images are one long batch.
 const Kernel dense_gradient_b("dense_gradient_b",
                               [](Build &k) {
-                                const Tensor db = algorithms::dense_gradient_b(k.input("dy", 2));
+                                const Tensor db = forms::dense_gradient_b(k.input("dy", 2));
                                 k.output("db", db);
                                 k.schedule([&](const Machine &m) { schedules::over_rows(db.func(), db.extent(0), m); });
                               },

@@ -1,15 +1,15 @@
-#include "algorithms/depthwise2d.h"
+#include "schedules/forms/depthwise2d.h"
 
-#include "dsl/padding.h"
 #include "generators/convolution_cases.h"
 #include "generators/kernel.h"
 #include "generators/sliding.h"
+#include "schedules/forms/padding.h"
 #include "schedules/patterns/depthwise.h"
 
 namespace saltern::generators {
 namespace {
 
-using dsl::Tensor;
+using forms::Tensor;
 
 const std::vector<ConvolutionCase> cases = {{1, 1, 1, 1, 1, 1, 1, 1, {{1, 1, 0, 0}, {1, 1, 0, 0}}},
                                             {1, 5, 9, 8, 2, 3, 3, 1, {{1, 1, 1, 1}, {1, 1, 1, 1}}},
@@ -21,9 +21,9 @@ const std::vector<SquareConvolution> squares = {
 const Kernel depthwise2d(
     "depthwise2d",
     [](Build &k) {
-      const Tensor x = dsl::zero_padded(k.input("x", 4)), w = dsl::zero_padded(k.strided_input("w", 3)),
-                   b = dsl::zero_padded(k.input("b", 1));
-      const Tensor y = algorithms::depthwise2d(x, w, b, sliding(k));
+      const Tensor x = forms::zero_padded(k.input("x", 4)), w = forms::zero_padded(k.strided_input("w", 3)),
+                   b = forms::zero_padded(k.input("b", 1));
+      const Tensor y = forms::depthwise2d(x, w, b, sliding(k));
       const Halide::Func out = k.output("y", y);
       k.schedule([&](const Machine &m) {
         schedules::depthwise({out, y.func(), w.func(), x.func()}, m,
@@ -35,11 +35,11 @@ const Kernel depthwise2d(
 const Kernel depthwise2d_gradient_x(
     "depthwise2d_gradient_x",
     [](Build &k) {
-      const Tensor w = dsl::zero_padded(k.strided_input("w", 3)), dy = dsl::zero_padded(k.input("dy", 4));
-      const algorithms::Sliding2d s = sliding(k);
+      const Tensor w = forms::zero_padded(k.strided_input("w", 3)), dy = forms::zero_padded(k.input("dy", 4));
+      const forms::Sliding2d s = sliding(k);
       const Halide::Expr width = k.integer("width"), height = k.integer("height");
-      const Tensor spread = algorithms::spread(dy, s);
-      const Tensor dx = algorithms::depthwise2d_gradient_x(w, spread, s, width, height);
+      const Tensor spread = forms::spread(dy, s);
+      const Tensor dx = forms::depthwise2d_gradient_x(w, spread, s, width, height);
       const Halide::Func out = k.output("dx", dx);
       k.schedule([&](const Machine &m) {
         schedules::depthwise({out, dx.func(), w.func(), spread.func()}, m,
@@ -51,10 +51,10 @@ const Kernel depthwise2d_gradient_x(
 const Kernel depthwise2d_gradient_w(
     "depthwise2d_gradient_w",
     [](Build &k) {
-      const Tensor x = dsl::zero_padded(k.input("x", 4)), dy = dsl::zero_padded(k.input("dy", 4));
-      const algorithms::Sliding2d s = sliding(k);
+      const Tensor x = forms::zero_padded(k.input("x", 4)), dy = forms::zero_padded(k.input("dy", 4));
+      const forms::Sliding2d s = sliding(k);
       const Halide::Expr kernel_x = k.integer("kernel_x"), kernel_y = k.integer("kernel_y");
-      const Tensor dw = algorithms::depthwise2d_gradient_w(x, dy, s, kernel_x, kernel_y);
+      const Tensor dw = forms::depthwise2d_gradient_w(x, dy, s, kernel_x, kernel_y);
       k.output("dw", dw);
       k.schedule([&](const Machine &m) {
         schedules::depthwise_weight_gradient(dw.func(), x.func(), dy.func(), m,

@@ -83,8 +83,7 @@ Expr ElementCode::call(const Expression &e, Scope &scope) {
   const std::vector<Expression> &of = e->arguments;
   const Type type = of[0].type();
   if (of.size() == 1) return call_code(e->function, type, value(of[0], scope));
-  // What can be told of indices is told of 32 bits.
-  if (compares(e->function) && is_narrow(of[0]) && is_narrow(of[1]))
+  if (narrow_ && compares(e->function) && is_narrow(of[0]) && is_narrow(of[1]))
     return call_code(e->function, Type::i32, index(of[0], scope), index(of[1], scope));
   const Expr a = value(of[0], scope), b = value(of[1], scope);
   const Expr exact = strict_ && is_real(type) ? strict_call(e->function, a, b) : Expr();

@@ -26,8 +26,9 @@ class ElementCode {
     std::unordered_map<const formula::Expression::Node *, Halide::Expr> values, indices;
   };
 
-  // `strict`: NaN and infinity are minded (minds_what_is_no_number()).
-  explicit ElementCode(bool strict) : strict_(strict) {}
+  // `strict`: NaN and infinity are minded (minds_what_is_no_number()). Indices are compared in 32 bits where that is
+  // `narrow`: Halide concludes from it which elements are needed. That breaks a register tile, which is needed whole.
+  ElementCode(bool strict, bool narrow) : strict_(strict), narrow_(narrow) {}
   virtual ~ElementCode() = default;
 
   // In the compute type.
@@ -49,7 +50,7 @@ class ElementCode {
   Halide::Expr index_call(const formula::Expression &e, Scope &scope);
   bool is_narrow(const formula::Expression &e);
 
-  const bool strict_;
+  const bool strict_, narrow_;
 };
 
 }  // namespace saltern::generators

@@ -24,7 +24,7 @@ void Build::bind(const Expression &size, const Halide::Expr &value) {
 }
 
 void Build::declare(const Value &input, Range range, bool any_stride) {
-  const dsl::Tensor t = buffer(input->name, input.rank(), storage_type(input.type()), range, any_stride);
+  const forms::Tensor t = buffer(input->name, input.rank(), storage_type(input.type()), range, any_stride);
   for (int d = 0; d < input.rank(); ++d) bind(input.extent(d), t.extent(input.rank() - 1 - d));
   formula_inputs_.push_back(input);
   stages_.add_input(input, t.func());
@@ -100,12 +100,12 @@ Halide::Func Build::outputs(const std::vector<std::string> &names, const formula
   formula_results_.insert(formula_results_.end(), results.begin(), results.end());
   output_stages_.push_back(results.at(0).shared());
   std::vector<Halide::Expr> components;
-  const dsl::Tensor first = stages_.stored(results.at(0));
+  const forms::Tensor first = stages_.stored(results.at(0));
   const std::vector<Halide::Var> at = first.vars();
   for (const Value &v : results) components.push_back(stages_.stored(v)(at));
   Halide::Func all("results");
   all(at) = Halide::Tuple(components);
-  return outputs(names, dsl::Tensor(all, first.extents()));
+  return outputs(names, forms::Tensor(all, first.extents()));
 }
 
 void Build::schedule_by_structure() {

@@ -4,20 +4,21 @@
 #include <map>
 #include <set>
 
-#include "dsl/elementary.h"
-#include "dsl/float_bits.h"
 #include "generators/small_float_code.h"
 #include "runtime/error.h"
+#include "runtime/tensor/view.h"
+#include "schedules/forms/elementary.h"
+#include "schedules/forms/float_bits.h"
 
 namespace saltern::generators {
 
-using dsl::strict;
+using forms::strict;
 using formula::Expression;
 using formula::Function;
 using Halide::Expr;
 using Kind = Expression::Kind;
 
-Halide::Type storage_type(Type type) { return Halide::Type(facts(type).halide); }
+Halide::Type storage_type(Type type) { return Halide::Type(halide_type(type)); }
 
 Halide::Type compute_type(Type type) {
   if (is_real(type)) return type == Type::f64 ? Halide::Float(64) : Halide::Float(32);
@@ -38,10 +39,10 @@ bool is_a_number(const Expr &e) {
 Expr nan_or(Function f, Type type, const Expr &a, const Expr &b) {
   if (!is_real(type)) return f == Function::maximum ? Halide::max(a, b) : Halide::min(a, b);
   if (is_a_number(a)) return nan_or(f, type, b, a);
-  const Expr better = f == Function::maximum ? dsl::strict_less(a, b) : dsl::strict_less(b, a);
+  const Expr better = f == Function::maximum ? forms::strict_less(a, b) : forms::strict_less(b, a);
   // One instruction, which takes a where there is no order.
   const Expr best = Halide::select(better, b, a);
-  return is_a_number(b) ? best : Halide::select(dsl::is_not_a_number(b), b, best);
+  return is_a_number(b) ? best : Halide::select(forms::is_not_a_number(b), b, best);
 }
 
 // Division by zero gives zero, as Halide's own does and the evaluator's.
@@ -87,7 +88,8 @@ Expr whole_of(Type to, const Expr &a) {
   const Halide::Type whole = Halide::Int(wide ? 64 : 32);
   const double bound = wide ? 0x1p63 : 0x1p31;
   const Expr least = Halide::Internal::make_const(a.type(), wide ? -bound : -bound - 1);
-  const Expr holds = dsl::strict_less(a, Halide::Internal::make_const(a.type(), bound)) && dsl::strict_less(least, a);
+  const Expr holds =
+      forms::strict_less(a, Halide::Internal::make_const(a.type(), bound)) && forms::strict_less(least, a);
   const Expr zero = Halide::cast(a.type(), 0);
   return Halide::select(holds, Halide::cast(whole, Halide::select(holds, a, zero)), whole.min());
 }
@@ -105,9 +107,9 @@ Expr call_code(Function f, Type type, const Expr &a) {
     case Function::absolute:
       return is_unsigned(type) ? a : Halide::cast(a.type(), Halide::abs(a));
     case Function::exp:
-      return dsl::exp(a);
+      return forms::exp(a);
     case Function::log:
-      return dsl::log(a);
+      return forms::log(a);
     case Function::sqrt:
       return Halide::sqrt(a);
     case Function::sine:
@@ -127,7 +129,7 @@ Expr call_code(Function f, Type type, const Expr &a) {
     case Function::cosh:
       return Halide::cosh(a);
     case Function::tanh:
-      return dsl::tanh(a);
+      return forms::tanh(a);
     case Function::arcsinh:
       return Halide::asinh(a);
     case Function::arccosh:
@@ -135,7 +137,7 @@ Expr call_code(Function f, Type type, const Expr &a) {
     case Function::arctanh:
       return Halide::atanh(a);
     case Function::erf:
-      return dsl::erf(a);
+      return forms::erf(a);
     case Function::floor:
       return real ? Halide::floor(a) : a;
     case Function::ceiling:
@@ -147,9 +149,9 @@ Expr call_code(Function f, Type type, const Expr &a) {
     case Function::invert:
       return type == Type::boolean ? !a : ~a;
     case Function::is_nan:
-      return real ? dsl::is_not_a_number(a) : Halide::Internal::const_false();
+      return real ? forms::is_not_a_number(a) : Halide::Internal::const_false();
     case Function::is_infinite:
-      return real ? dsl::is_infinity(a) : Halide::Internal::const_false();
+      return real ? forms::is_infinity(a) : Halide::Internal::const_false();
     default:
       fail("the formula function ", formula::name(f), " does not take one operand");
   }
@@ -173,7 +175,7 @@ Expr call_code(Function f, Type type, const Expr &a, const Expr &b) {
     case Function::quotient:
       return truncated_quotient(type, a - floor_modulo(type, a, b), b);
     case Function::power:
-      return is_real(type) ? dsl::power(a, b) : integer_power(a, b);
+      return is_real(type) ? forms::power(a, b) : integer_power(a, b);
     case Function::maximum:
     case Function::minimum:
       return nan_or(f, type, a, b);

@@ -21,7 +21,7 @@ Halide::Expr strict_call(formula::Function f, const Halide::Expr &a, const Halid
 Halide::Expr cast_code(Type from, Type to, const Halide::Expr &a);
 
 // Whether a formula asks for what LLVM may otherwise take for impossible, NaN and infinity: in its own words, or in those
-// of a function (dsl/elementary.h) or of a conversion.
+// of a function (schedules/forms/elementary.h) or of a conversion.
 bool minds_what_is_no_number(const formula::Expression &element);
 
 }  // namespace saltern::generators

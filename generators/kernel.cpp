@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "dsl/estimates.h"
+#include "generators/estimates.h"
 #include "generators/row_split.h"
 #include "schedules/plain.h"
 
@@ -59,7 +59,7 @@ const CallArgument &Build::next_argument(const std::string &name) {
   return (*exact_)[inputs_.size()];
 }
 
-dsl::Tensor Build::buffer(const std::string &name, int rank, Halide::Type type, Range range, bool any_stride) {
+forms::Tensor Build::buffer(const std::string &name, int rank, Halide::Type type, Range range, bool any_stride) {
   ImageParam p(type, rank, name);
   for (int d = 0; d < rank; ++d) p.dim(d).set_min(0);
   if (any_stride) p.dim(0).set_stride(Expr());
@@ -85,11 +85,11 @@ dsl::Tensor Build::buffer(const std::string &name, int rank, Halide::Type type, 
   return {Func(p), extents};
 }
 
-dsl::Tensor Build::input(const std::string &name, int rank, Halide::Type type, Range range) {
+forms::Tensor Build::input(const std::string &name, int rank, Halide::Type type, Range range) {
   return buffer(name, rank, type, range, false);
 }
 
-dsl::Tensor Build::strided_input(const std::string &name, int rank, Halide::Type type, Range range) {
+forms::Tensor Build::strided_input(const std::string &name, int rank, Halide::Type type, Range range) {
   return buffer(name, rank, type, range, true);
 }
 
@@ -113,7 +113,7 @@ Expr Build::real(const std::string &name) {
   return p;
 }
 
-Func Build::output(const std::string &name, const dsl::Tensor &y) {
+Func Build::output(const std::string &name, const forms::Tensor &y) {
   Func out(name);
   if (epilogue_) {
     out = epilogue_(*this, y).func();
@@ -126,7 +126,7 @@ Func Build::output(const std::string &name, const dsl::Tensor &y) {
   return add_output(out, {name}, y);
 }
 
-Func Build::outputs(const std::vector<std::string> &names, const dsl::Tensor &y) {
+Func Build::outputs(const std::vector<std::string> &names, const forms::Tensor &y) {
   if (static_cast<int>(names.size()) != y.func().outputs())
     throw std::invalid_argument("'" + y.func().name() + "' has " + std::to_string(y.func().outputs()) +
                                 " components and " + std::to_string(names.size()) + " names for them");
@@ -139,7 +139,7 @@ Func Build::outputs(const std::vector<std::string> &names, const dsl::Tensor &y)
   return add_output(out, names, y);
 }
 
-Func Build::add_output(Func out, const std::vector<std::string> &names, const dsl::Tensor &y) {
+Func Build::add_output(Func out, const std::vector<std::string> &names, const forms::Tensor &y) {
   outputs_.push_back(out);
   for (const std::string &name : names) {
     output_names_.push_back(name);
@@ -192,7 +192,7 @@ void Build::finish(const Call *typical) {
 }
 
 void Build::estimate(const Call &typical) {
-  dsl::Estimates estimates;
+  forms::Estimates estimates;
   size_t buffer = 0;
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const std::string &name = inputs_[i].name;
@@ -217,7 +217,7 @@ const Call *Kernel::typical() const {
 
 std::vector<std::vector<int>> Build::output_extents() const {
   std::vector<std::vector<int>> all;
-  for (const dsl::Tensor &y : results_) {
+  for (const forms::Tensor &y : results_) {
     std::vector<int> extents;
     for (const Expr &e : y.extents()) {
       const auto number = Halide::Internal::as_const_int(Halide::Internal::simplify(e));

@@ -3,7 +3,7 @@
 //
 //   const Kernel dense("dense", [](Build &k) {
 //     Tensor x = k.input("x", 2), w = k.input("w", 2), b = k.input("b", 1);
-//     Tensor y = algorithms::dense(x, w, b);
+//     Tensor y = forms::dense(x, w, b);
 //     Func out = k.output("y", y);
 //     k.schedule([&](const Machine &m) { schedules::contraction(...); });
 //   }, {{{7, 3}, {7, 5}, {5}}});
@@ -27,10 +27,10 @@
 #include <string>
 #include <vector>
 
-#include "dsl/tensor.h"
 #include "dsl/value.h"
 #include "generators/call.h"
 #include "generators/stage_functions.h"
+#include "schedules/forms/tensor.h"
 #include "schedules/knobs.h"
 #include "schedules/machine.h"
 
@@ -65,12 +65,13 @@ class Build {
 
   // What is stored in place of each element of an output: a model compiler's epilogue. It may declare inputs of its
   // own, which stand behind the kernel's.
-  using Epilogue = std::function<dsl::Tensor(Build &, const dsl::Tensor &y)>;
+  using Epilogue = std::function<forms::Tensor(Build &, const forms::Tensor &y)>;
   void set_epilogue(Epilogue epilogue) { epilogue_ = std::move(epilogue); }
 
-  dsl::Tensor input(const std::string &name, int rank, Halide::Type type = Halide::Float(32), Range range = {});
+  forms::Tensor input(const std::string &name, int rank, Halide::Type type = Halide::Float(32), Range range = {});
   // An input whose innermost stride may be anything, zero included.
-  dsl::Tensor strided_input(const std::string &name, int rank, Halide::Type type = Halide::Float(32), Range range = {});
+  forms::Tensor strided_input(const std::string &name, int rank, Halide::Type type = Halide::Float(32),
+                              Range range = {});
   Halide::Expr integer(const std::string &name);
   Halide::Expr real(const std::string &name);
 
@@ -98,9 +99,9 @@ class Build {
   const formula::Values &formula_results() const { return formula_results_; }
 
   // Returns the function that is written to the output buffer: a copy of y, for the schedule to tile.
-  Halide::Func output(const std::string &name, const dsl::Tensor &y);
+  Halide::Func output(const std::string &name, const forms::Tensor &y);
   // The same for a tuple-valued y: one output for each component, all written by one stage.
-  Halide::Func outputs(const std::vector<std::string> &names, const dsl::Tensor &y);
+  Halide::Func outputs(const std::vector<std::string> &names, const forms::Tensor &y);
   // Lets the innermost stride of an output's buffer be anything, as strided_input() does.
   void allow_any_stride(const Halide::Func &output) const;
 
@@ -140,12 +141,12 @@ class Build {
 
  private:
   void estimate(const Call &typical);
-  dsl::Tensor buffer(const std::string &name, int rank, Halide::Type type, Range range, bool any_stride);
+  forms::Tensor buffer(const std::string &name, int rank, Halide::Type type, Range range, bool any_stride);
   formula::Value formula_input(const std::string &name, const std::vector<std::string> &sizes, Type type, Range range,
                                bool any_stride);
   void bind(const formula::Expression &size, const Halide::Expr &value);
   const CallArgument &next_argument(const std::string &name);
-  Halide::Func add_output(Halide::Func out, const std::vector<std::string> &names, const dsl::Tensor &y);
+  Halide::Func add_output(Halide::Func out, const std::vector<std::string> &names, const forms::Tensor &y);
 
   Machine machine_;
   Schedule schedule_;
@@ -161,7 +162,7 @@ class Build {
   std::vector<Halide::Argument> arguments_;
   std::vector<Halide::Func> outputs_;
   std::vector<std::string> output_names_;
-  std::vector<dsl::Tensor> results_;
+  std::vector<forms::Tensor> results_;
   StageFunctions stages_;
   std::map<std::string, formula::Expression> sizes_;  // by name; parameters and counts too
   formula::Values formula_inputs_, formula_results_;

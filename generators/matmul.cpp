@@ -1,21 +1,22 @@
-#include "algorithms/matmul.h"
+#include "schedules/forms/matmul.h"
 
-#include "dsl/padding.h"
 #include "generators/kernel.h"
 #include "schedules/contraction.h"
+#include "schedules/forms/padding.h"
 
 namespace saltern::generators {
 namespace {
 
-using dsl::Tensor;
+using forms::Tensor;
 
 Timing cube(int n) { return {std::to_string(n) + " cubed", {{n, n, 1}, {n, n, 1}}, 2.0 * n * n * n}; }
 
 const Kernel matmul(
     "matmul",
     [](Build &k) {
-      const Tensor a = dsl::edge_repeated(k.strided_input("a", 3), 1), b = dsl::zero_padded(k.strided_input("b", 3));
-      const Tensor y = algorithms::matmul(a, b);
+      const Tensor a = forms::edge_repeated(k.strided_input("a", 3), 1),
+                   b = forms::zero_padded(k.strided_input("b", 3));
+      const Tensor y = forms::matmul(a, b);
       Halide::Func out = k.output("y", y);
       k.schedule([&](const Machine &m) {
         schedules::contraction(k, m, {out, y.func(), b.func(), 0});

@@ -1,4 +1,4 @@
-#include "algorithms/pool.h"
+#include "schedules/forms/pool.h"
 
 #include "generators/kernel.h"
 #include "generators/sliding.h"
@@ -7,8 +7,8 @@
 namespace saltern::generators {
 namespace {
 
-using algorithms::Window2d;
-using dsl::Tensor;
+using forms::Tensor;
+using forms::Window2d;
 using Halide::Expr;
 using Halide::Func;
 
@@ -32,7 +32,7 @@ const Kernel max_pool2d("max_pool2d",
                         [](Build &k) {
                           const Tensor x = k.input("x", 4);
                           const Window2d w = window(k);
-                          const Tensor best = algorithms::max_pool2d(x, w);
+                          const Tensor best = forms::max_pool2d(x, w);
                           const Func out = k.outputs({"y", "index"}, best);
                           k.schedule([&](const Machine &m) { schedules::window(out, best.func(), m, {halving(w)}); });
                         },
@@ -49,7 +49,7 @@ const Kernel max_pool2d_gradient(
       const Tensor index = k.input("index", 4, Halide::Int(32), {0, 4}), dy = k.input("dy", 4);
       const Window2d w = window(k);
       const Expr width = k.integer("width"), height = k.integer("height");
-      const Tensor dx = algorithms::max_pool2d_gradient(index, dy, w, width, height);
+      const Tensor dx = forms::max_pool2d_gradient(index, dy, w, width, height);
       const Func out = k.output("dx", dx);
       k.schedule([&](const Machine &m) { schedules::window(out, dx.func(), m, {halving(w), two_apart(w)}); });
     },
@@ -64,7 +64,7 @@ const Kernel max_pool2d_pick("max_pool2d_pick",
                              [](Build &k) {
                                const Tensor index = k.input("index", 4, Halide::Int(32), {0, 4}), x = k.input("x", 4);
                                const Window2d w = window(k);
-                               const Tensor y = algorithms::max_pool2d_pick(index, x, w);
+                               const Tensor y = forms::max_pool2d_pick(index, x, w);
                                const Func out = k.output("y", y);
                                k.schedule([&](const Machine &m) { schedules::window(out, y.func(), m); });
                              },
@@ -77,7 +77,7 @@ const Kernel average_pool2d("average_pool2d",
                             [](Build &k) {
                               const Tensor x = k.input("x", 4);
                               const Window2d w = window(k);
-                              const auto pool = algorithms::average_pool2d(x, w, k.integer("count_padding"));
+                              const auto pool = forms::average_pool2d(x, w, k.integer("count_padding"));
                               const Func out = k.output("y", pool.y);
                               k.schedule([&](const Machine &m) { schedules::window(out, pool.sum, m, {halving(w)}); });
                             },
@@ -94,7 +94,7 @@ const Kernel average_pool2d_gradient(
       const Tensor dy = k.input("dy", 4);
       const Window2d w = window(k);
       const Expr count_padding = k.integer("count_padding"), width = k.integer("width"), height = k.integer("height");
-      const Tensor dx = algorithms::average_pool2d_gradient(dy, w, count_padding, width, height);
+      const Tensor dx = forms::average_pool2d_gradient(dy, w, count_padding, width, height);
       const Func out = k.output("dx", dx);
       k.schedule([&](const Machine &m) { schedules::window(out, dx.func(), m, {halving(w), two_apart(w)}); });
     },

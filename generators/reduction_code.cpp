@@ -2,13 +2,13 @@
 
 #include <cmath>
 
-#include "dsl/float_bits.h"
 #include "generators/formula_functions.h"
+#include "schedules/forms/float_bits.h"
 
 namespace saltern::generators {
 
-using dsl::is_no_number;
-using dsl::strict;
+using forms::is_no_number;
+using forms::strict;
 using formula::Function;
 using Halide::Expr;
 using Halide::Internal::Call;
@@ -55,7 +55,7 @@ Partial Reduction::joined(const Partial &a, const Partial &b) const {
 }
 
 Expr Reduction::is_better(const Expr &v, const Expr &than) const {
-  return is_real(type) ? dsl::comes_first(is_beyond(v, than), v, than) : is_beyond(v, than);
+  return is_real(type) ? forms::comes_first(is_beyond(v, than), v, than) : is_beyond(v, than);
 }
 
 Expr Reduction::is_beyond(const Expr &v, const Expr &other) const {
@@ -82,12 +82,12 @@ LaneReduction::LaneReduction(const Reduction &by)
 
 Partial LaneReduction::nothing() const {
   Partial p = by_.nothing();
-  if (has_bits_) p.push_back(Halide::Internal::make_zero(dsl::magnitude(p[0]).bits.type()));
+  if (has_bits_) p.push_back(Halide::Internal::make_zero(forms::magnitude(p[0]).bits.type()));
   return p;
 }
 
 Partial LaneReduction::of_one(const StepElement &e) const {
-  return has_bits_ ? Partial{e.value, dsl::magnitude(e.value).bits} : by_.of_one(e.value, e.place);
+  return has_bits_ ? Partial{e.value, forms::magnitude(e.value).bits} : by_.of_one(e.value, e.place);
 }
 
 Partial LaneReduction::with_next(const Partial &so_far, const StepElement &e) const {
@@ -103,7 +103,7 @@ Partial LaneReduction::joined(const Partial &a, const Partial &b) const {
 Partial LaneReduction::finished(const Partial &all) const {
   if (!has_bits_) return all;
   const Halide::Type bits = all[1].type();
-  const Expr best = Halide::reinterpret(bits, all[0]), infinity = dsl::magnitude(all[0]).infinity;
+  const Expr best = Halide::reinterpret(bits, all[0]), infinity = forms::magnitude(all[0]).infinity;
   return {Halide::reinterpret(all[0].type(), Halide::select(all[1] > infinity, all[1], best))};
 }
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "dsl/expression.h"
-#include "dsl/tensor.h"
+#include "schedules/forms/tensor.h"
 
 namespace saltern::generators {
 

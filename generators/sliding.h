@@ -4,13 +4,13 @@
 #include <string>
 #include <tuple>
 
-#include "algorithms/window.h"
 #include "generators/kernel.h"
+#include "schedules/forms/window.h"
 
 namespace saltern::generators {
 
-inline algorithms::Sliding2d sliding(Build &k) {
-  algorithms::Sliding2d s;
+inline forms::Sliding2d sliding(Build &k) {
+  forms::Sliding2d s;
   for (auto [axis, dimension, before, after] :
        {std::tuple{&s.x, "_x", "pad_left", "pad_right"}, std::tuple{&s.y, "_y", "pad_top", "pad_bottom"}}) {
     axis->stride = k.integer(std::string("stride") + dimension);

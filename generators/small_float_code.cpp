@@ -2,14 +2,14 @@
 
 #include <limits>
 
-#include "dsl/float_bits.h"
 #include "runtime/tensor/small_floats.h"
+#include "schedules/forms/float_bits.h"
 
 namespace saltern::generators {
 
-using dsl::is_infinity;
-using dsl::is_not_a_number;
-using dsl::strict;
+using forms::is_infinity;
+using forms::is_not_a_number;
+using forms::strict;
 using Halide::cast;
 using Halide::Expr;
 using Halide::select;

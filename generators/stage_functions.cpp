@@ -33,7 +33,7 @@ bool minds(const Stage &s) { return s.element.defined() && minds_what_is_no_numb
 class StageCode : public ElementCode {
  public:
   StageCode(const StageFunctions &all, const Stage &stage)
-      : ElementCode(minds(stage)), all_(all), stage_(stage), bounds_(known_extents(stage)) {
+      : ElementCode(minds(stage), /*narrow=*/true), all_(all), stage_(stage), bounds_(known_extents(stage)) {
     for (int d = stage.rank; d-- > 0;) arguments_.emplace_back("a" + std::to_string(d));
   }
 
@@ -266,7 +266,7 @@ const StageFunction &StageFunctions::of(const Stage &s) const {
   return found->second.function;
 }
 
-dsl::Tensor StageFunctions::stored(const Value &v) const {
+forms::Tensor StageFunctions::stored(const Value &v) const {
   const Stage &s = *v.get();
   std::vector<Expr> extents;
   for (int d = s.rank; d-- > 0;) extents.push_back(size(v.extent(d)));

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "dsl/tensor.h"
 #include "dsl/value.h"
 #include "generators/reduction_code.h"
+#include "schedules/forms/tensor.h"
 
 namespace saltern::generators {
 
@@ -42,7 +42,7 @@ class StageFunctions {
   // Without inputs, each after what it loads.
   const std::vector<std::shared_ptr<const formula::Stage>> &order() const { return order_; }
   // The values of a stage as its type is stored.
-  dsl::Tensor stored(const formula::Value &v) const;
+  forms::Tensor stored(const formula::Value &v) const;
   Halide::Expr size(const formula::Expression &e) const;
 
  private:

@@ -3,13 +3,13 @@
 
 #include <vector>
 
-#include "dsl/tensor.h"
+#include "schedules/forms/tensor.h"
 #include "schedules/plain.h"
 
 namespace saltern {
 
 // The extents of a tensor whose inputs are at hand, as numbers.
-inline std::vector<int> extents_of(const dsl::Tensor &t) {
+inline std::vector<int> extents_of(const forms::Tensor &t) {
   std::vector<int> extents;
   for (const Halide::Expr &e : t.extents()) {
     const auto number = Halide::Internal::as_const_int(Halide::Internal::simplify(e));
@@ -20,7 +20,7 @@ inline std::vector<int> extents_of(const dsl::Tensor &t) {
 }
 
 template <typename T>
-Halide::Buffer<T> evaluate(const dsl::Tensor &t) {
+Halide::Buffer<T> evaluate(const forms::Tensor &t) {
   Halide::Func values = t.func();
   schedules::plain({values});
   return values.realize(extents_of(t));

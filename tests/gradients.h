@@ -13,30 +13,30 @@
 #include <string>
 #include <vector>
 
-#include "dsl/gradient.h"
+#include "tests/adjoint.h"
 #include "tests/evaluate.h"
 #include "tests/random_buffer.h"
 
 namespace saltern {
 
-using Tensors = std::vector<dsl::Tensor>;
+using Tensors = std::vector<forms::Tensor>;
 
 // Whether Halide can derive the algorithm by itself; it cannot where a reduction is a maximum.
 enum class Adjoint { yes, no };
 
 struct ExplicitGradient {
   size_t input;
-  std::function<dsl::Tensor(const Tensors &inputs, const dsl::Tensor &dy)> of;
+  std::function<forms::Tensor(const Tensors &inputs, const forms::Tensor &dy)> of;
 };
 
 // d <dy, f(inputs)> / d(inputs[i]) by central differences.
 inline Halide::Buffer<double> finite_differences(std::vector<Halide::Buffer<double>> inputs,
-                                                 const std::function<dsl::Tensor(const Tensors &)> &forward,
+                                                 const std::function<forms::Tensor(const Tensors &)> &forward,
                                                  const Halide::Buffer<double> &dy, size_t i) {
   // The function reads the elements where they are, so that it is compiled once and sees every nudge.
   Tensors tensors;
   for (const auto &b : inputs) tensors.emplace_back(b);
-  const dsl::Tensor y = forward(tensors);
+  const forms::Tensor y = forward(tensors);
   Halide::Func values = y.func();
   schedules::plain({values});
   Halide::Buffer<double> result(extents_of(y));
@@ -62,24 +62,24 @@ inline Halide::Buffer<double> finite_differences(std::vector<Halide::Buffer<doub
 }
 
 inline void check_gradient(const std::vector<Halide::Buffer<double>> &inputs,
-                           const std::function<dsl::Tensor(const Tensors &)> &forward,
+                           const std::function<forms::Tensor(const Tensors &)> &forward,
                            const std::vector<ExplicitGradient> &gradients, Adjoint adjoint = Adjoint::yes,
                            double tolerance = 1e-6) {
   Tensors tensors;
   for (const auto &b : inputs) tensors.emplace_back(b);
-  const dsl::Tensor y = forward(tensors);
+  const forms::Tensor y = forward(tensors);
   const Halide::Buffer<double> dy = random_buffer<double>(extents_of(y), 4711);
-  const dsl::Tensor dy_tensor(dy);
+  const forms::Tensor dy_tensor(dy);
 
   for (const ExplicitGradient &g : gradients) {
     const std::string what = "gradient of '" + y.func().name() + "' for input " + std::to_string(g.input);
-    const dsl::Tensor dx = g.of(tensors, dy_tensor);
+    const forms::Tensor dx = g.of(tensors, dy_tensor);
     ASSERT_EQ(extents_of(dx), extents_of(tensors[g.input])) << what;
     const Halide::Buffer<double> got = evaluate<double>(dx);
     EXPECT_LE(relative_difference(got, finite_differences(inputs, forward, dy, g.input)), tolerance)
         << what << ", against finite differences";
     if (adjoint == Adjoint::yes) {
-      const auto automatic = dsl::gradient(y, dy_tensor, {tensors[g.input]});
+      const auto automatic = forms::gradient(y, dy_tensor, {tensors[g.input]});
       EXPECT_LE(relative_difference(got, evaluate<double>(automatic[0])), 1e-9)
           << what << ", against the automatic adjoint";
     }

@@ -28,14 +28,14 @@ inline Halide::Buffer<> buffer_of(const Tensor &t) {
     dimensions.emplace_back(0, static_cast<int32_t>(t.shape()[d]), stride);
     stride *= static_cast<int>(t.shape()[d]);
   }
-  return Halide::Buffer<>(Halide::Type(facts(t.type()).halide), t.raw(), static_cast<int>(dimensions.size()),
+  return Halide::Buffer<>(Halide::Type(halide_type(t.type())), t.raw(), static_cast<int>(dimensions.size()),
                           dimensions.data());
 }
 
 // The tensor of a dense buffer, whose memory it is.
 inline Tensor tensor_of(const Halide::Buffer<> &b) {
   const auto of_type = std::find_if(all_types().begin(), all_types().end(),
-                                    [&](const TypeFacts &f) { return Halide::Type(f.halide) == b.type(); });
+                                    [&](const TypeFacts &f) { return Halide::Type(halide_type(f.type)) == b.type(); });
   Shape shape;
   for (int d = b.dimensions(); d-- > 0;) shape.push_back(b.dim(d).extent());
   return Tensor::borrowed(b.raw_buffer()->host, shape, of_type->type, dense_strides(shape, Layout::row_major));

@@ -72,7 +72,7 @@ std::string variant_tables(const Plan &plan, const std::string &name) {
     steps << "static const struct step steps_" << v << "[] = {\n";
     for (const DriverStep &s : variant.steps) {
       for (const BufferUse &u : s.buffers) {
-        const halide_type_t type = facts(u.type).halide;
+        const StoredAs type = facts(u.type).storage;
         uses << "  {" << (u.region == Region::weights) << ", " << u.edge << ", " << u.offset << ", " << int(type.code)
              << ", " << int(type.bits) << ", " << u.extents.size() << ", {" << comma_separated(u.extents) << "}, {"
              << comma_separated(u.strides) << "}},\n";

@@ -20,7 +20,7 @@ std::vector<int> memory_extents(const Graph::Value &v) {
   return extents;
 }
 
-algorithms::Sliding2d expressions(const Sliding2d<int> &s) {
+forms::Sliding2d expressions(const Sliding2d<int> &s) {
   return {{s.x.stride, s.x.dilation, s.x.pad_before, s.x.pad_after},
           {s.y.stride, s.y.dilation, s.y.pad_before, s.y.pad_after}};
 }

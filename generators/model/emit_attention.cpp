@@ -1,6 +1,6 @@
-#include "algorithms/attention.h"
 #include "generators/model/emitters.h"
 #include "generators/model/formula_code.h"
+#include "schedules/forms/attention.h"
 #include "schedules/patterns/attention.h"
 
 namespace saltern::generators {
@@ -56,7 +56,7 @@ class Formulas {
         .element;
   }
 
-  dsl::Tensor part(const char *name, const Shape &shape) const {
+  forms::Tensor part(const char *name, const Shape &shape) const {
     std::vector<Halide::Var> vars;
     std::vector<Halide::Expr> extents;
     for (size_t d = shape.size(); d-- > 0;) {
@@ -70,7 +70,7 @@ class Formulas {
 
  private:
   const Source &source_;
-  std::vector<dsl::Tensor> operands_;
+  std::vector<forms::Tensor> operands_;
   std::vector<Shape> shapes_;
 };
 
@@ -78,11 +78,11 @@ Build build(const Halide::Target &target, const Source &source, const Call &call
   Build b(target, Build::Schedule::own, call);
   const schedules::AttentionShape e = source.extents();
   const Formulas formulas(source, b);
-  const dsl::Tensor query = formulas.part("query", source.over(e.rows, e.size)),
-                    key = formulas.part("key", source.over(e.size, e.keys)),
-                    value = formulas.part("value", source.over(e.keys, e.columns));
-  const algorithms::Attention a =
-      algorithms::attention(query, key, value, [&](const Halide::Expr &product, const std::vector<Halide::Var> &at) {
+  const forms::Tensor query = formulas.part("query", source.over(e.rows, e.size)),
+                      key = formulas.part("key", source.over(e.size, e.keys)),
+                      value = formulas.part("value", source.over(e.keys, e.columns));
+  const forms::Attention a =
+      forms::attention(query, key, value, [&](const Halide::Expr &product, const std::vector<Halide::Var> &at) {
         return formulas.element("score", source.over(e.rows, e.keys), at, product);
       });
 

@@ -1,15 +1,15 @@
-#include "algorithms/depthwise2d.h"
-#include "dsl/padding.h"
 #include "generators/model/chains.h"
 #include "generators/model/emitters.h"
 #include "generators/model/packed.h"
+#include "schedules/forms/depthwise2d.h"
+#include "schedules/forms/padding.h"
 #include "schedules/patterns/chain.h"
 
 namespace saltern::generators {
 
 namespace {
 
-using dsl::Tensor;
+using forms::Tensor;
 
 struct Link {
   Geometry geometry;
@@ -25,11 +25,10 @@ schedules::ChainLink link_sums(const Link &link, const Tensor &image, const Tens
   const Geometry &g = link.geometry;
   Halide::Func padded;
   if (link.is_depthwise) {
-    const Tensor zero_sided = dsl::zero_padded(dsl::edge_repeated(image, 2), 1);
-    sums =
-        algorithms::depthwise2d(zero_sided, weights, bias, expressions(g.sliding), algorithms::OutsideRows::left_out);
+    const Tensor zero_sided = forms::zero_padded(forms::edge_repeated(image, 2), 1);
+    sums = forms::depthwise2d(zero_sided, weights, bias, expressions(g.sliding), forms::OutsideRows::left_out);
   } else {
-    const Tensor read = g.is_padded() ? dsl::zero_padded(image) : image;
+    const Tensor read = g.is_padded() ? forms::zero_padded(image) : image;
     if (g.is_padded()) padded = read.func();
     sums = packed_sums(read, weights, bias, g);
   }

@@ -1,19 +1,19 @@
-#include "dsl/padding.h"
 #include "generators/model/emitters.h"
 #include "generators/model/packed.h"
+#include "schedules/forms/padding.h"
 
 namespace saltern::generators {
 
 namespace {
 
-using dsl::Tensor;
+using forms::Tensor;
 
 Build build(const Halide::Target &target, const Geometry &g, const Epilogue &epilogue, const Call &call) {
   Build b(target, Build::Schedule::own, call);
   const Tensor x = b.input("x", 4), w = b.input("w", 5), bias = b.input("b", 2);
   const std::vector<Tensor> operands = epilogue.inputs(b, 4);
 
-  const Tensor image = g.is_padded() ? dsl::zero_padded(x) : x;
+  const Tensor image = g.is_padded() ? forms::zero_padded(x) : x;
   const Tensor y = packed_sums(image, w, bias, g);
   const Halide::Func out = b.output("y", packed_result(y, g, epilogue, operands));
   b.schedule([&](const Machine &m) {

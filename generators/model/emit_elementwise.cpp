@@ -57,7 +57,7 @@ bool reads_its_place(const Expression &element) {
   return found;
 }
 
-Halide::Expr read_broadcast(const dsl::Tensor &operand, const Graph::Value &v, const std::vector<Halide::Expr> &at) {
+Halide::Expr read_broadcast(const forms::Tensor &operand, const Graph::Value &v, const std::vector<Halide::Expr> &at) {
   std::vector<Halide::Expr> indices;
   const size_t missing = at.size() - v.shape.size();
   for (int d : memory_order(v)) {
@@ -148,7 +148,7 @@ EmittedKernel emit_elementwise(const Graph &graph, const Group &group) {
   k.can_fail = false;
   k.build = [&graph, nodes = group.nodes, operands, values, call, out_value](const Halide::Target &target) {
     Build b(target, Build::Schedule::own, call);
-    std::map<std::string, dsl::Tensor> inputs;
+    std::map<std::string, forms::Tensor> inputs;
     for (size_t i = 0; i < operands.size(); ++i)
       inputs[operands[i]] = b.input("operand_" + std::to_string(i), static_cast<int>(call[i].extents.size()),
                                     storage_type(values[i].type));

@@ -64,12 +64,12 @@ EmittedKernel emit_formula(const Graph &graph, const Group &group) {
   k.arguments.push_back(seen_as(f.result, argument(graph, group.output())));
   k.build = [f, call](const Halide::Target &target) {
     Build b(target, Build::Schedule::own, call);
-    std::vector<dsl::Tensor> operands;
+    std::vector<forms::Tensor> operands;
     std::vector<Shape> shapes;
     for (const Graph::Value &v : f.operands) {
       shapes.push_back(v.shape);
       operands.push_back(elements(v.shape) == 0
-                             ? dsl::Tensor()
+                             ? forms::Tensor()
                              : b.input("operand_" + std::to_string(operands.size()),
                                        static_cast<int>(memory_extents(v).size()), storage_type(v.type)));
     }

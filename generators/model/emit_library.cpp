@@ -196,7 +196,7 @@ EmittedKernel emit_library(const Graph &graph, const Group &group) {
     result.value = group.output();
     result.type = graph.value(group.output()).type;
     k.arguments.push_back(std::move(result));
-    follow = [epilogue](Build &b, const dsl::Tensor &y) -> dsl::Tensor {
+    follow = [epilogue](Build &b, const forms::Tensor &y) -> forms::Tensor {
       const std::vector<Halide::Var> vars = y.func().args();
       Halide::Func out("result");
       out(vars) = epilogue(y(vars), epilogue.inputs(b, vars.size()), {vars.begin(), vars.end()});

@@ -1,6 +1,6 @@
-#include "algorithms/pool.h"
 #include "generators/model/emitters.h"
 #include "generators/model/geometry.h"
+#include "schedules/forms/pool.h"
 #include "schedules/patterns/window.h"
 
 namespace saltern::generators {
@@ -16,15 +16,15 @@ bool edges_are_covered(const PoolWindow &w) {
   return covered(w.sliding.x, w.kernel_x) && covered(w.sliding.y, w.kernel_y);
 }
 
-dsl::Tensor maxima_over_edges(const dsl::Tensor &x, const PoolWindow &w) {
-  const algorithms::Window2d window = {w.kernel_x, w.kernel_y, expressions(w.sliding)};
+forms::Tensor maxima_over_edges(const forms::Tensor &x, const PoolWindow &w) {
+  const forms::Window2d window = {w.kernel_x, w.kernel_y, expressions(w.sliding)};
   Halide::Var c("c"), at_x("x"), at_y("y"), n("n");
   Halide::RDom k(0, w.kernel_x, 0, w.kernel_y, "k");
   Halide::Func best("maxima");
   best(c, at_x, at_y, n) = x.type().min();
-  const Halide::Expr value = algorithms::pool_detail::element(x, window, k, c, at_x, at_y, n).value;
+  const Halide::Expr value = forms::pool_detail::element(x, window, k, c, at_x, at_y, n).value;
   best(c, at_x, at_y, n) = Halide::select(value > best(c, at_x, at_y, n), value, best(c, at_x, at_y, n));
-  return {best, algorithms::pool_detail::extents(x, window)};
+  return {best, forms::pool_detail::extents(x, window)};
 }
 
 }  // namespace
@@ -42,10 +42,10 @@ EmittedKernel emit_max_pool(const Graph &graph, const Group &group) {
   const Call call = {k.arguments[0].extents};
   k.build = [w, call](const Halide::Target &target) {
     Build b(target, Build::Schedule::own, call);
-    const dsl::Tensor in = b.input("x", 4);
-    const dsl::Tensor best = edges_are_covered(w)
-                                 ? maxima_over_edges(in, w)
-                                 : algorithms::max_pool2d(in, {w.kernel_x, w.kernel_y, expressions(w.sliding)});
+    const forms::Tensor in = b.input("x", 4);
+    const forms::Tensor best = edges_are_covered(w)
+                                   ? maxima_over_edges(in, w)
+                                   : forms::max_pool2d(in, {w.kernel_x, w.kernel_y, expressions(w.sliding)});
     const std::vector<Halide::Var> at = best.func().args();
     Halide::Func maximum("maximum");
     maximum(at) = best.func().outputs() == 1 ? best(at) : best.func()(at)[0];

@@ -50,7 +50,7 @@ EmittedKernel emit_reshape(const Graph &graph, const Group &group) {
   const Halide::Type type = storage_type(kind);
   k.build = [read, written, type](const Halide::Target &target) {
     Build b(target, Build::Schedule::own, Call{read});
-    const dsl::Tensor in = b.input("x", 3, type);
+    const forms::Tensor in = b.input("x", 3, type);
     Halide::Var i("i"), j("j"), n("n");
     Halide::Func turned("turned");
     turned(i, j, n) = in(j, i, n);

@@ -1,8 +1,8 @@
 #pragma once
 // The emitters behind emit.h: one for each way that a kernel of a compiled model comes about.
 
-#include "algorithms/window.h"
 #include "generators/model/emit.h"
+#include "schedules/forms/window.h"
 
 namespace saltern::generators {
 
@@ -61,7 +61,7 @@ struct FormulaPlace {
 
 // An operand read at the element `at` (by public dimension) of a result of that or a higher rank: broadcast as usual,
 // shapes aligned at their ends.
-Halide::Expr read_broadcast(const dsl::Tensor &operand, const Graph::Value &v, const std::vector<Halide::Expr> &at);
+Halide::Expr read_broadcast(const forms::Tensor &operand, const Graph::Value &v, const std::vector<Halide::Expr> &at);
 
 // Whether a formula computes with the indices of its element, not only reads there.
 bool reads_its_place(const formula::Expression &element);
@@ -69,7 +69,7 @@ bool reads_its_place(const formula::Expression &element);
 // A text that is equal for values of one type, shape and layout.
 std::string key_of(const Graph::Value &v);
 
-algorithms::Sliding2d expressions(const Sliding2d<int> &s);
+forms::Sliding2d expressions(const Sliding2d<int> &s);
 
 // The extents of an image (N, C, H, W) whose channels are innermost.
 std::vector<int> image_extents(const Shape &shape);

@@ -58,8 +58,8 @@ std::vector<EmittedArgument> Epilogue::arguments(const std::vector<int> &extents
   return all;
 }
 
-std::vector<dsl::Tensor> Epilogue::inputs(Build &build, size_t result_rank) const {
-  std::vector<dsl::Tensor> all;
+std::vector<forms::Tensor> Epilogue::inputs(Build &build, size_t result_rank) const {
+  std::vector<forms::Tensor> all;
   for (const std::string &name : operands_) {
     const Graph::Value &v = graph_.value(name);
     const int rank = place(v, result()) == Place::everywhere ? static_cast<int>(result_rank) : 1;
@@ -68,7 +68,7 @@ std::vector<dsl::Tensor> Epilogue::inputs(Build &build, size_t result_rank) cons
   return all;
 }
 
-Halide::Expr Epilogue::operator()(const Halide::Expr &value, const std::vector<dsl::Tensor> &inputs,
+Halide::Expr Epilogue::operator()(const Halide::Expr &value, const std::vector<forms::Tensor> &inputs,
                                   const std::vector<Halide::Expr> &at) const {
   const auto read = [&](const std::string &name) {
     const auto i = static_cast<size_t>(std::find(operands_.begin(), operands_.end(), name) - operands_.begin());

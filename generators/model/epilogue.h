@@ -23,9 +23,9 @@ class Epilogue {
   // Its operands, for a kernel that sees its result with these extents.
   std::vector<EmittedArgument> arguments(const std::vector<int> &result) const;
   // Declares the operands; to be called after the kernel's own inputs were declared.
-  std::vector<dsl::Tensor> inputs(Build &build, size_t result_rank) const;
+  std::vector<forms::Tensor> inputs(Build &build, size_t result_rank) const;
   // What is stored at `at`, innermost first, where the anchor has `value`.
-  Halide::Expr operator()(const Halide::Expr &value, const std::vector<dsl::Tensor> &inputs,
+  Halide::Expr operator()(const Halide::Expr &value, const std::vector<forms::Tensor> &inputs,
                           const std::vector<Halide::Expr> &at) const;
 
  private:

@@ -23,7 +23,7 @@ class Writer : public ElementCode {
  public:
   Writer(const Expression &element, const std::vector<int64_t> &extents,
          const std::vector<std::vector<int64_t>> &operand_shapes, const ReadOperand &read, const SplitRows &split)
-      : ElementCode(minds_what_is_no_number(element)),
+      : ElementCode(minds_what_is_no_number(element), /*narrow=*/false),
         bounds_(extents),
         operand_shapes_(operand_shapes),
         read_(read),

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "dsl/expression.h"
-#include "dsl/tensor.h"
 #include "generators/formula_functions.h"
 #include "generators/reduction_code.h"
+#include "schedules/forms/tensor.h"
 
 namespace saltern::generators {
 

@@ -1,13 +1,13 @@
 #include "generators/model/packed.h"
 
-#include "algorithms/conv2d.h"
 #include "generators/model/emitters.h"
+#include "schedules/forms/conv2d.h"
 
 namespace saltern::generators {
 
 namespace {
 
-using dsl::Tensor;
+using forms::Tensor;
 
 // The image for every block of output channels.
 Tensor for_every_block(const Tensor &x, int blocks) {
@@ -37,7 +37,7 @@ std::vector<EmittedArgument> packed_arguments(const Graph &graph, const Graph::N
 }
 
 Tensor packed_sums(const Tensor &image, const Tensor &weights, const Tensor &bias, const Geometry &g) {
-  return algorithms::conv2d(for_every_block(image, panels(g)), unpacked(weights), bias, expressions(g.sliding));
+  return forms::conv2d(for_every_block(image, panels(g)), unpacked(weights), bias, expressions(g.sliding));
 }
 
 Tensor packed_result(const Tensor &sums, const Geometry &g, const Epilogue &epilogue,

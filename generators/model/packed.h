@@ -12,13 +12,13 @@ namespace saltern::generators {
 std::vector<EmittedArgument> packed_arguments(const Graph &graph, const Graph::Node &node, const Geometry &g);
 
 // y(co, block, x, y, n) of an image (c, x, y, n) that reads as zero outside its extents.
-dsl::Tensor packed_sums(const dsl::Tensor &image, const dsl::Tensor &weights, const dsl::Tensor &bias,
-                        const Geometry &g);
+forms::Tensor packed_sums(const forms::Tensor &image, const forms::Tensor &weights, const forms::Tensor &bias,
+                          const Geometry &g);
 
 // The epilogue of such sums, over (co, block, x, y, n) where channels fill all panels; else over (c, x, y, n), so that a
 // guard can leave out what is past the last channel.
-dsl::Tensor packed_result(const dsl::Tensor &sums, const Geometry &g, const Epilogue &epilogue,
-                          const std::vector<dsl::Tensor> &operands);
+forms::Tensor packed_result(const forms::Tensor &sums, const Geometry &g, const Epilogue &epilogue,
+                            const std::vector<forms::Tensor> &operands);
 std::vector<int> packed_result_extents(const Geometry &g);
 
 schedules::PackedConvolutionShape shape_of(const Geometry &g);

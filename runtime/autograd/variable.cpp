@@ -10,7 +10,8 @@ thread_local RecordingMode mode = RecordingMode::where_needed;
 std::atomic<uint64_t> steps_made{0};
 
 bool is_float(Type type) {
-  return facts(type).halide.code != halide_type_int && facts(type).halide.code != halide_type_uint;
+  const StoredAs::Code code = facts(type).storage.code;
+  return code != StoredAs::Code::integer && code != StoredAs::Code::natural;
 }
 
 }  // namespace

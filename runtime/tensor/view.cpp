@@ -7,7 +7,7 @@ namespace saltern {
 View::View(const Tensor &t) : memory_(t.memory()) {
   if (!t.defined()) fail("a kernel was called with an undefined tensor");
   buffer_.host = static_cast<uint8_t *>(t.raw());
-  buffer_.type = facts(t.type()).halide;
+  buffer_.type = halide_type(t.type());
 }
 
 View::View(const Tensor &t, std::initializer_list<Dimension> dimensions) : View(t) {

@@ -10,6 +10,12 @@
 
 namespace saltern {
 
+// An element type as Halide's run time knows it.
+inline halide_type_t halide_type(Type type) {
+  const StoredAs &s = facts(type).storage;
+  return {static_cast<halide_type_code_t>(s.code), s.bits};
+}
+
 class View {
  public:
   static constexpr int max_rank = 8;

@@ -1,5 +1,5 @@
 #pragma once
-// Attention with known extents (algorithms/attention.h): a block of rows at a time goes through both products and the
+// Attention with known extents (schedules/forms/attention.h): a block of rows at a time goes through both products and the
 // softmax between them, so that its scores stay in the nearest caches and are never there as a whole. Keys, columns
 // innermost, and values are packed once for each head; heads, and blocks where heads are few, run in parallel.
 //

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "dsl/padding.h"
 #include "generators/kernel.h"
+#include "schedules/forms/padding.h"
 #include "tests/errors.h"
 #include "tests/random_buffer.h"
 
@@ -17,7 +17,7 @@ using generators::Build;
 // A layer that somebody wrote without thinking of schedules: softplus of a matrix product.
 const generators::Kernel own_layer("own_layer",
                                    [](Build &k) {
-                                     const dsl::Tensor a = k.input("a", 2), b = k.input("b", 2);
+                                     const forms::Tensor a = k.input("a", 2), b = k.input("b", 2);
                                      const Halide::Expr scale = k.real("scale");
                                      Halide::Var i("i"), j("j");
                                      Halide::RDom r(0, a.extent(0));
@@ -25,7 +25,7 @@ const generators::Kernel own_layer("own_layer",
                                      product(j, i) = 0.0f;
                                      product(j, i) += a(r, i) * b(j, r);
                                      y(j, i) = Halide::log(1.0f + Halide::exp(scale * product(j, i)));
-                                     k.output("y", dsl::Tensor(y, {b.extent(0), a.extent(1)}));
+                                     k.output("y", forms::Tensor(y, {b.extent(0), a.extent(1)}));
                                    },
                                    {{{64, 96}, {128, 64}, 0.5}});
 

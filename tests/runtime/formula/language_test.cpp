@@ -125,5 +125,13 @@ TEST(Values, ARuleStandsInForTheDerivedGradient) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(d.data<double>()[i], g.tensors[1].data<double>()[i] * 7);
 }
 
+TEST(Values, WhatARuleGivesGoesOnThroughMapsWithoutAName) {
+  Given g;
+  const Value x = sized(g, "x", {3}, {3}), twice = x * 2;
+  const Value y = with_gradient(twice * twice, {{twice}, [](const Value &dy) { return Values{dy * 7}; }});
+  const Tensor d = values_of(gradient({y}, {sized(g, "dy", {3}, {3})}, {x}), g)[0];
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(d.data<double>()[i], g.tensors[1].data<double>()[i] * 14);
+}
+
 }  // namespace
 }  // namespace saltern

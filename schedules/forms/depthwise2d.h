@@ -7,10 +7,9 @@
 //
 // x and dy must read as zero outside their extents; X and Y are those of window.h.
 
-#include "algorithms/window.h"
+#include "schedules/forms/window.h"
 
-namespace saltern::algorithms {
-using dsl::Tensor;
+namespace saltern::forms {
 
 // Rows of a window that lie above or below the image add nothing: they can be left out of the sum instead of read as
 // zero. Then x need read as zero to its sides only.
@@ -52,4 +51,4 @@ inline Tensor depthwise2d_gradient_w(const Tensor &x, const Tensor &dy, const Sl
   return {dw, {x.extent(0), kernel_x, kernel_y}};
 }
 
-}  // namespace saltern::algorithms
+}  // namespace saltern::forms

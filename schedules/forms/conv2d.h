@@ -11,12 +11,11 @@
 //   db(co, g)               = sum_{x, y, n} dy(co, g, x, y, n)      (dense_gradient_b)
 //
 // A group is a dimension of its own, of extent 1 in the ordinary convolution. x and dy must read as zero outside their
-// extents (dsl::zero_padded): that is the padding.
+// extents (forms::zero_padded): that is the padding.
 
-#include "algorithms/window.h"
+#include "schedules/forms/window.h"
 
-namespace saltern::algorithms {
-using dsl::Tensor;
+namespace saltern::forms {
 
 // A convolution whose pixels are numbered (window.h): its sums are a function of their own, for a schedule to place.
 struct NumberedConvolution2d {
@@ -131,4 +130,4 @@ inline Tensor conv2d_gradient_w(const Tensor &x, const Tensor &dy, const Sliding
   return {dw, {x.extent(0), kernel_x, kernel_y, dy.extent(0), x.extent(1)}};
 }
 
-}  // namespace saltern::algorithms
+}  // namespace saltern::forms

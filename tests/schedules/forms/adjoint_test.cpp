@@ -1,6 +1,6 @@
 // The automatic gradient, against derivatives that are known in closed form.
 
-#include "dsl/gradient.h"
+#include "tests/adjoint.h"
 
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace saltern {
 namespace {
 
-using dsl::Tensor;
+using forms::Tensor;
 using Halide::Buffer;
 
 Tensor sum_of(const Tensor &x, const std::function<Halide::Expr(Halide::Expr)> &f) {
@@ -46,14 +46,14 @@ TEST_P(Sizes, GradientOfASumOfSquaresIsTwiceTheInput) {
   const Buffer<double> values = random_buffer<double>({GetParam()}, 1);
   const Tensor x(values);
   const Tensor y = sum_of(x, [](Halide::Expr v) { return v * v; });
-  expect_each(dsl::gradient(y, one(), {x})[0], values, [](double v) { return 2 * v; });
+  expect_each(forms::gradient(y, one(), {x})[0], values, [](double v) { return 2 * v; });
 }
 
 TEST_P(Sizes, SecondOrderOfASumOfSquaresIsTheConstantTwo) {
   const Buffer<double> values = random_buffer<double>({GetParam()}, 1);
   const Tensor x(values);
-  const Tensor dx = dsl::gradient(sum_of(x, [](Halide::Expr v) { return v * v; }), one(), {x})[0];
-  expect_each(dsl::gradient(dx, ones(GetParam()), {x})[0], values, [](double) { return 2.0; });
+  const Tensor dx = forms::gradient(sum_of(x, [](Halide::Expr v) { return v * v; }), one(), {x})[0];
+  expect_each(forms::gradient(dx, ones(GetParam()), {x})[0], values, [](double) { return 2.0; });
 }
 
 TEST_P(Sizes, SecondOrderOfTanhIsItsSecondDerivative) {
@@ -62,9 +62,9 @@ TEST_P(Sizes, SecondOrderOfTanhIsItsSecondDerivative) {
   Halide::Var i("i");
   Halide::Func y("y");
   y(i) = Halide::tanh(x(i));
-  const Tensor dx = dsl::gradient({y, x.extents()}, ones(GetParam()), {x})[0];
+  const Tensor dx = forms::gradient({y, x.extents()}, ones(GetParam()), {x})[0];
   expect_each(dx, values, [](double v) { return 1 - std::tanh(v) * std::tanh(v); });
-  expect_each(dsl::gradient(dx, ones(GetParam()), {x})[0], values,
+  expect_each(forms::gradient(dx, ones(GetParam()), {x})[0], values,
               [](double v) { return -2 * std::tanh(v) * (1 - std::tanh(v) * std::tanh(v)); });
 }
 
@@ -74,7 +74,7 @@ TEST(Gradient, ForAnInputThatIsNotUsedIsZero) {
   const Buffer<double> values = random_buffer<double>({5}, 1), others = random_buffer<double>({3}, 2);
   const Tensor x(values), other(others);
   const Tensor y = sum_of(x, [](Halide::Expr v) { return v * v; });
-  expect_each(dsl::gradient(y, one(), {x, other})[1], others, [](double) { return 0.0; });
+  expect_each(forms::gradient(y, one(), {x, other})[1], others, [](double) { return 0.0; });
 }
 
 TEST(Gradient, NamesTheAlgorithmThatHalideRefuses) {
@@ -85,7 +85,7 @@ TEST(Gradient, NamesTheAlgorithmThatHalideRefuses) {
   largest() = x.type().min();
   largest() = Halide::max(largest(), x(r));
   try {
-    dsl::gradient({largest, {}}, one(), {x});
+    forms::gradient({largest, {}}, one(), {x});
     FAIL() << "a maximum has no automatic gradient";
   } catch (const std::invalid_argument &e) {
     EXPECT_NE(std::string(e.what()).find("largest"), std::string::npos) << e.what();
@@ -96,7 +96,7 @@ TEST(Gradient, NamesTheAlgorithmThatHalideRefuses) {
 TEST(Gradient, WantsAnAdjointOfTheResultsRank) {
   const Buffer<double> values = random_buffer<double>({5}, 1);
   const Tensor x(values);
-  EXPECT_THROW(dsl::gradient(x, one(), {x}), std::invalid_argument);
+  EXPECT_THROW(forms::gradient(x, one(), {x}), std::invalid_argument);
 }
 
 // The check itself can fail.

@@ -1,9 +1,9 @@
 #pragma once
 // One component of a tuple-valued tensor.
 
-#include "dsl/tensor.h"
+#include "schedules/forms/tensor.h"
 
-namespace saltern::dsl {
+namespace saltern::forms {
 
 inline Tensor component(const Tensor &tuple, int i) {
   const auto at = tuple.vars();
@@ -12,4 +12,4 @@ inline Tensor component(const Tensor &tuple, int i) {
   return {f, tuple.extents()};
 }
 
-}  // namespace saltern::dsl
+}  // namespace saltern::forms

@@ -18,10 +18,9 @@
 // selects and not RDom::where, of which Halide derives no gradient (or a wrong one); the maximum, which it cannot
 // derive anyhow, has one.
 
-#include "algorithms/window.h"
+#include "schedules/forms/window.h"
 
-namespace saltern::algorithms {
-using dsl::Tensor;
+namespace saltern::forms {
 
 struct Window2d {
   Halide::Expr kernel_x, kernel_y;
@@ -150,4 +149,4 @@ inline Tensor average_pool2d_gradient(const Tensor &dy, const Window2d &w, const
   return {dx, {dy.extent(0), width, height, dy.extent(3)}};
 }
 
-}  // namespace saltern::algorithms
+}  // namespace saltern::forms

@@ -12,9 +12,9 @@
 #include <cmath>
 #include <initializer_list>
 
-#include "dsl/float_bits.h"
+#include "schedules/forms/float_bits.h"
 
-namespace saltern::dsl {
+namespace saltern::forms {
 
 // A number of the same type as x: formulas hold for every element type.
 inline Halide::Expr number(const Halide::Expr &x, double value) {
@@ -38,15 +38,13 @@ inline Halide::Expr limited(const Halide::Expr &x, double low, double high) {
 inline Halide::Expr erf(const Halide::Expr &x) {
   if (x.type() != Halide::Float(32))
     return Halide::Internal::Call::make(x.type(), "erf", {x}, Halide::Internal::Call::PureExtern);
-  const Halide::Expr s = x * x;
+  const Halide::Expr near = limited(x, -4, 4), s = near * near;  // where it is 1, exactly
   const Halide::Expr odd =
       polynomial(s, {-2.72614225801306e-10, 2.77068142495902e-08, -2.10102402082508e-06, -5.69250639462346e-05,
                      -7.34990630326855e-04, -2.95459980854025e-03, -1.60960333262415e-02});
   const Halide::Expr even = polynomial(s, {-1.45660718464996e-05, -2.13374055278905e-04, -1.68282697438203e-03,
                                            -7.37332916720468e-03, -1.42647390514189e-02});
-  const Halide::Expr inside = strict(Halide::Internal::Call::strict_div, x * odd, even);
-  return Halide::select(strict_less(x, number(x, -4)), number(x, -1), strict_less(number(x, 4), x), number(x, 1),
-                        inside);
+  return strict(Halide::Internal::Call::strict_div, near * odd, even);
 }
 
 // k, the whole number nearest to factor y, and 2^(k - below) for -127 <= k - below <= 128, of which the first is 0 and
@@ -140,8 +138,8 @@ inline Halide::Expr power(const Halide::Expr &x, const Halide::Expr &y) {
   // A power to 0 is 1, as is one of 1, whatever the other is.
   const Halide::Expr is_one = strict(Call::strict_eq, y, number(y, 0)) || strict(Call::strict_eq, size, number(x, 1));
   const Halide::Expr exponent = Halide::select(
-      is_one, 0, Halide::reinterpret<int32_t>(strict(Call::strict_mul, y, dsl::log(size, /*awaited=*/true))));
-  const Halide::Expr magnitude = Halide::reinterpret<uint32_t>(dsl::exp(Halide::reinterpret<float>(exponent)));
+      is_one, 0, Halide::reinterpret<int32_t>(strict(Call::strict_mul, y, forms::log(size, /*awaited=*/true))));
+  const Halide::Expr magnitude = Halide::reinterpret<uint32_t>(forms::exp(Halide::reinterpret<float>(exponent)));
   // Of a negative number: the sign is that of an odd exponent, and there is no power unless the exponent is whole, as
   // all from 2^24 on are, and even. NaN is converted as if it were that.
   const Halide::Expr bound = number(y, 1 << 24), near = limited(y, -(1 << 24), 1 << 24);
@@ -154,4 +152,4 @@ inline Halide::Expr power(const Halide::Expr &x, const Halide::Expr &y) {
   return Halide::reinterpret<float>(Halide::select(is_negative && !is_whole, Halide::UInt(32).max(), magnitude | sign));
 }
 
-}  // namespace saltern::dsl
+}  // namespace saltern::forms

@@ -7,10 +7,9 @@
 //   dw(i, o) = sum_n x(i, n) dy(o, n)
 //   db(o)    = sum_n dy(o, n)
 
-#include "dsl/tensor.h"
+#include "schedules/forms/tensor.h"
 
-namespace saltern::algorithms {
-using dsl::Tensor;
+namespace saltern::forms {
 
 inline Tensor dense(const Tensor &x, const Tensor &w, const Tensor &b) {
   Halide::Var o("o"), n("n");
@@ -48,4 +47,4 @@ inline Tensor dense_gradient_b(const Tensor &dy) {
   return {db, {dy.extent(0)}};
 }
 
-}  // namespace saltern::algorithms
+}  // namespace saltern::forms

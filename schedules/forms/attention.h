@@ -9,11 +9,10 @@
 
 #include <functional>
 
-#include "dsl/elementary.h"
-#include "dsl/tensor.h"
+#include "schedules/forms/elementary.h"
+#include "schedules/forms/tensor.h"
 
-namespace saltern::algorithms {
-using dsl::Tensor;
+namespace saltern::forms {
 
 // The stages of a softmax over the innermost dimension.
 struct SoftmaxStages {
@@ -30,7 +29,7 @@ inline SoftmaxStages softmax_stages(const Tensor &x) {
   Halide::Func largest("largest"), power("power"), total("total");
   largest(n) = x.type().min();
   largest(n) = Halide::max(largest(n), x(each));
-  power(at) = dsl::exp(dsl::difference(x(at), largest(n)));
+  power(at) = forms::exp(forms::difference(x(at), largest(n)));
   total(n) = Halide::cast(x.type(), 0);
   total(n) += power(each);
   return {largest, power, total};
@@ -85,4 +84,4 @@ inline Attention attention(const Tensor &query, const Tensor &key, const Tensor 
   return {product, {scores, over(key.extent(0))}, stages, sum, {y, over(value.extent(0))}};
 }
 
-}  // namespace saltern::algorithms
+}  // namespace saltern::forms

@@ -1,21 +1,21 @@
 // Estimates of the inputs' extents give those of the outputs.
 
-#include "dsl/estimates.h"
+#include "generators/estimates.h"
 
 #include <gtest/gtest.h>
 
-#include "algorithms/dense.h"
+#include "schedules/forms/dense.h"
 
 namespace saltern {
 namespace {
 
-using dsl::Estimates;
-using dsl::Tensor;
+using forms::Estimates;
+using forms::Tensor;
 using Halide::ImageParam;
 
 TEST(Estimates, OfOutputsFollowFromThoseOfInputs) {
   const ImageParam x(Halide::Float(32), 2, "x"), w(Halide::Float(32), 2, "w"), b(Halide::Float(32), 1, "b");
-  const Tensor y = algorithms::dense(Tensor(x), Tensor(w), Tensor(b));
+  const Tensor y = forms::dense(Tensor(x), Tensor(w), Tensor(b));
   Estimates estimates;
   estimates.input(x, {7, 3});
   estimates.input(w, {7, 5});
@@ -30,7 +30,7 @@ TEST(Estimates, OfOutputsFollowFromThoseOfInputs) {
 
 TEST(Estimates, NameTheOutputWhoseExtentIsUnknown) {
   const ImageParam x(Halide::Float(32), 2, "x"), w(Halide::Float(32), 2, "w"), b(Halide::Float(32), 1, "b");
-  const Tensor y = algorithms::dense(Tensor(x), Tensor(w), Tensor(b));
+  const Tensor y = forms::dense(Tensor(x), Tensor(w), Tensor(b));
   Estimates estimates;
   estimates.input(x, {7, 3});
   EXPECT_THROW(estimates.output(y.func(), y), std::invalid_argument);

@@ -5,10 +5,9 @@
 //
 // Its gradients are matrix products of transposes: da = dy b^T, db = a^T dy. A transpose is a matter of strides.
 
-#include "dsl/tensor.h"
+#include "schedules/forms/tensor.h"
 
-namespace saltern::algorithms {
-using dsl::Tensor;
+namespace saltern::forms {
 
 inline Tensor matmul(const Tensor &a, const Tensor &b) {
   Halide::Var n("n"), m("m"), batch("batch");
@@ -19,4 +18,4 @@ inline Tensor matmul(const Tensor &a, const Tensor &b) {
   return {y, {b.extent(0), a.extent(1), a.extent(2)}};
 }
 
-}  // namespace saltern::algorithms
+}  // namespace saltern::forms

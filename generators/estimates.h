@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "dsl/tensor.h"
+#include "schedules/forms/tensor.h"
 
-namespace saltern::dsl {
+namespace saltern::forms {
 
 class Estimates {
  public:
@@ -52,4 +52,4 @@ class Estimates {
   std::map<std::string, Halide::Expr> known_;
 };
 
-}  // namespace saltern::dsl
+}  // namespace saltern::forms

@@ -2,9 +2,9 @@
 // What a tensor reads as outside its extents. A formula that only reads inside is unchanged by these; they let a
 // schedule compute past the edge of a tile, and a window look past the edge of an image.
 
-#include "dsl/tensor.h"
+#include "schedules/forms/tensor.h"
 
-namespace saltern::dsl {
+namespace saltern::forms {
 
 // x with `value` outside its extents.
 inline Tensor padded(const Tensor &x, const Halide::Expr &value) {
@@ -31,4 +31,4 @@ inline Tensor edge_repeated(const Tensor &x, int d) {
   return {f, x.extents()};
 }
 
-}  // namespace saltern::dsl
+}  // namespace saltern::forms

@@ -3,9 +3,9 @@
 // windows cover an element.
 
 #include "dsl/shapes.h"
-#include "dsl/tensor.h"
+#include "schedules/forms/tensor.h"
 
-namespace saltern::algorithms {
+namespace saltern::forms {
 using Sliding2d = saltern::Sliding2d<Halide::Expr>;
 using Sliding1d = saltern::Sliding<Halide::Expr>;
 
@@ -77,8 +77,8 @@ struct Line {
   Halide::Expr number(const Halide::Expr &x, const Halide::Expr &y) const { return (x + y * pitch) * channels; }
 };
 
-inline Line line(const dsl::Tensor &image, const Halide::Expr &left, const Halide::Expr &pitch, const Halide::Expr &top,
-                 const Halide::Expr &rows, const Pixels &corners, const Sliding2d &s) {
+inline Line line(const forms::Tensor &image, const Halide::Expr &left, const Halide::Expr &pitch,
+                 const Halide::Expr &top, const Halide::Expr &rows, const Pixels &corners, const Sliding2d &s) {
   const Halide::Var number("number"), g("g"), n("n");
   const Halide::RDom at(0, image.extent(0), 0, pitch, 0, rows, "at");
   Line result = {Halide::Func("line"), Halide::Func("corner"), image.extent(0), pitch};
@@ -113,7 +113,7 @@ inline Halide::Expr steps(const Halide::Expr &extent, const Sliding1d &s) { retu
 
 // dy (its last three dimensions x, y, n) spread out so that one step of it is one step of what the window slides over:
 // zero between, where a strided window never stood.
-inline dsl::Tensor spread(const dsl::Tensor &dy, const Sliding2d &s) {
+inline forms::Tensor spread(const forms::Tensor &dy, const Sliding2d &s) {
   Halide::Var x("x"), y("y"), n("n");
   Halide::Func f("spread");
   f(Halide::_, x, y, n) =
@@ -126,4 +126,4 @@ inline dsl::Tensor spread(const dsl::Tensor &dy, const Sliding2d &s) {
   return {f, extents};
 }
 
-}  // namespace saltern::algorithms
+}  // namespace saltern::forms

@@ -1,16 +1,16 @@
-#include "algorithms/pool.h"
+#include "schedules/forms/pool.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "dsl/component.h"
+#include "schedules/forms/component.h"
 #include "tests/gradients.h"
 
 namespace saltern {
 namespace {
 
-using dsl::Tensor;
+using forms::Tensor;
 
 struct PoolCase {
   int channels, width, height, images, kernel_x, kernel_y;
@@ -19,9 +19,9 @@ struct PoolCase {
   int out_width() const { return window_positions(width, kernel_x, sliding.x); }
   int out_height() const { return window_positions(height, kernel_y, sliding.y); }
   std::vector<int> in_extents() const { return {channels, width, height, images}; }
-  algorithms::Window2d window() const {
+  forms::Window2d window() const {
     const auto expression = [](const Sliding<int> &s) {
-      return algorithms::Sliding1d{s.stride, s.dilation, s.pad_before, s.pad_after};
+      return forms::Sliding1d{s.stride, s.dilation, s.pad_before, s.pad_after};
     };
     return {kernel_x, kernel_y, {expression(sliding.x), expression(sliding.y)}};
   }
@@ -80,9 +80,9 @@ Halide::Buffer<double> tied_image(const PoolCase &p) {
 TEST_P(Pool, MaximumAndItsFirstPositionAreThoseOfALoop) {
   const PoolCase &p = GetParam();
   for (const auto &x : {distinct_image(p), tied_image(p)}) {
-    const auto pool = algorithms::max_pool2d(Tensor(x), p.window());
-    const auto value = evaluate<double>(dsl::component(pool, 0));
-    const auto position = evaluate<int>(dsl::component(pool, 1));
+    const auto pool = forms::max_pool2d(Tensor(x), p.window());
+    const auto value = evaluate<double>(forms::component(pool, 0));
+    const auto position = evaluate<int>(forms::component(pool, 1));
     EXPECT_EQ(value.dim(1).extent(), p.out_width());
     EXPECT_EQ(value.dim(2).extent(), p.out_height());
     p.each_window([&](int c, int at_x, int at_y, int n) {
@@ -104,11 +104,11 @@ TEST_P(Pool, MaximumAndItsFirstPositionAreThoseOfALoop) {
 TEST_P(Pool, GradientOfTheMaximumGoesToTheFirstMaximumOnly) {
   const PoolCase &p = GetParam();
   const auto x = tied_image(p);
-  const auto pool = algorithms::max_pool2d(Tensor(x), p.window());
-  const auto position = evaluate<int>(dsl::component(pool, 1));
+  const auto pool = forms::max_pool2d(Tensor(x), p.window());
+  const auto position = evaluate<int>(forms::component(pool, 1));
   const auto dy = random_buffer<double>({p.channels, p.out_width(), p.out_height(), p.images}, 7);
   const auto got =
-      evaluate<double>(algorithms::max_pool2d_gradient(Tensor(position), Tensor(dy), p.window(), p.width, p.height));
+      evaluate<double>(forms::max_pool2d_gradient(Tensor(position), Tensor(dy), p.window(), p.width, p.height));
   Halide::Buffer<double> want(p.in_extents());
   want.fill(0);
   p.each_window([&](int c, int at_x, int at_y, int n) {
@@ -123,12 +123,11 @@ TEST_P(Pool, GradientOfTheMaximumMatchesFiniteDifferences) {
   const PoolCase &p = GetParam();
   if (p.width == 1 && p.kernel_x > 1) return;  // -infinity has no differences
   check_gradient(
-      {distinct_image(p)},
-      [&](const Tensors &in) { return dsl::component(algorithms::max_pool2d(in[0], p.window()), 0); },
+      {distinct_image(p)}, [&](const Tensors &in) { return forms::component(forms::max_pool2d(in[0], p.window()), 0); },
       {{0,
         [&](const Tensors &in, const Tensor &dy) {
-          const auto position = dsl::component(algorithms::max_pool2d(in[0], p.window()), 1);
-          return algorithms::max_pool2d_gradient(position, dy, p.window(), p.width, p.height);
+          const auto position = forms::component(forms::max_pool2d(in[0], p.window()), 1);
+          return forms::max_pool2d_gradient(position, dy, p.window(), p.width, p.height);
         }}},
       Adjoint::no);
 }
@@ -136,15 +135,15 @@ TEST_P(Pool, GradientOfTheMaximumMatchesFiniteDifferences) {
 // The gradient of the maximum is linear in dy; what picks elements by their positions is the gradient of it.
 TEST_P(Pool, SecondGradientOfTheMaximumPicksByPosition) {
   const PoolCase &p = GetParam();
-  const auto pool = algorithms::max_pool2d(Tensor(tied_image(p)), p.window());
-  const auto position = evaluate<int>(dsl::component(pool, 1));
+  const auto pool = forms::max_pool2d(Tensor(tied_image(p)), p.window());
+  const auto position = evaluate<int>(forms::component(pool, 1));
   check_gradient(
       {random_buffer<double>({p.channels, p.out_width(), p.out_height(), p.images}, 3)},
       [&](const Tensors &in) {
-        return algorithms::max_pool2d_gradient(Tensor(position), in[0], p.window(), p.width, p.height);
+        return forms::max_pool2d_gradient(Tensor(position), in[0], p.window(), p.width, p.height);
       },
-      {{0, [&](const Tensors &,
-               const Tensor &dx) { return algorithms::max_pool2d_pick(Tensor(position), dx, p.window()); }}},
+      {{0,
+        [&](const Tensors &, const Tensor &dx) { return forms::max_pool2d_pick(Tensor(position), dx, p.window()); }}},
       Adjoint::no);
 }
 
@@ -152,7 +151,7 @@ TEST_P(Pool, AverageIsThatOfALoop) {
   const PoolCase &p = GetParam();
   const auto x = random_buffer<double>(p.in_extents(), 3);
   for (const int count_padding : {0, 1}) {
-    const auto got = evaluate<double>(algorithms::average_pool2d(Tensor(x), p.window(), count_padding).y);
+    const auto got = evaluate<double>(forms::average_pool2d(Tensor(x), p.window(), count_padding).y);
     auto want = Halide::Buffer<double>::make_with_shape_of(got);
     p.each_window([&](int c, int at_x, int at_y, int n) {
       double sum = 0;
@@ -172,9 +171,9 @@ TEST_P(Pool, GradientOfTheAverageIsTheAutomaticOneAndMatchesFiniteDifferences) {
   const PoolCase &p = GetParam();
   for (const int count_padding : {0, 1})
     check_gradient({random_buffer<double>(p.in_extents(), 3)},
-                   [&](const Tensors &in) { return algorithms::average_pool2d(in[0], p.window(), count_padding).y; },
+                   [&](const Tensors &in) { return forms::average_pool2d(in[0], p.window(), count_padding).y; },
                    {{0, [&](const Tensors &, const Tensor &dy) {
-                       return algorithms::average_pool2d_gradient(dy, p.window(), count_padding, p.width, p.height);
+                       return forms::average_pool2d_gradient(dy, p.window(), count_padding, p.width, p.height);
                      }}});
 }
 
@@ -183,8 +182,8 @@ TEST_P(Pool, SecondGradientOfTheAverageIsTheAverage) {
   const PoolCase &p = GetParam();
   check_gradient(
       {random_buffer<double>({p.channels, p.out_width(), p.out_height(), p.images}, 3)},
-      [&](const Tensors &in) { return algorithms::average_pool2d_gradient(in[0], p.window(), 0, p.width, p.height); },
-      {{0, [&](const Tensors &, const Tensor &dx) { return algorithms::average_pool2d(dx, p.window(), 0).y; }}});
+      [&](const Tensors &in) { return forms::average_pool2d_gradient(in[0], p.window(), 0, p.width, p.height); },
+      {{0, [&](const Tensors &, const Tensor &dx) { return forms::average_pool2d(dx, p.window(), 0).y; }}});
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, Pool, testing::ValuesIn(cases));
@@ -193,7 +192,7 @@ TEST(MaxPool, FirstPositionInsideIsTheMaximumOfAWindowOfMinusInfinity) {
   const PoolCase p = {1, 2, 2, 1, 2, 2, {{1, 1, 1, 0}, {1, 1, 1, 0}}};
   Halide::Buffer<double> x(p.in_extents());
   x.fill(-INFINITY);
-  const auto position = evaluate<int>(dsl::component(algorithms::max_pool2d(Tensor(x), p.window()), 1));
+  const auto position = evaluate<int>(forms::component(forms::max_pool2d(Tensor(x), p.window()), 1));
   EXPECT_EQ(position(0, 0, 0, 0), 3);  // only the last position of the first window is inside
   EXPECT_EQ(position(0, 1, 1, 0), 0);
 }

@@ -1,4 +1,4 @@
-#include "algorithms/attention.h"
+#include "schedules/forms/attention.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 namespace saltern {
 namespace {
 
-using dsl::Tensor;
+using forms::Tensor;
 
 // Queries, size, keys, columns; two heads.
 class Attention : public testing::TestWithParam<std::array<int, 4>> {};
@@ -22,10 +22,10 @@ TEST_P(Attention, IsThatOfALoop) {
              value = random_buffer<double>({columns, keys, heads}, 3), mask = random_buffer<double>({keys, rows}, 4);
   const Tensor bias(mask);
   const auto y =
-      evaluate<double>(algorithms::attention(Tensor(query), Tensor(key), Tensor(value),
-                                             [&](const Halide::Expr &product, const std::vector<Halide::Var> &at) {
-                                               return product * Halide::Expr(0.5) + bias(at[0], at[1]);
-                                             })
+      evaluate<double>(forms::attention(Tensor(query), Tensor(key), Tensor(value),
+                                        [&](const Halide::Expr &product, const std::vector<Halide::Var> &at) {
+                                          return product * Halide::Expr(0.5) + bias(at[0], at[1]);
+                                        })
                            .y);
   for (int h = 0; h < heads; ++h)
     for (int l = 0; l < rows; ++l) {

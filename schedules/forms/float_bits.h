@@ -4,7 +4,7 @@
 
 #include <Halide.h>
 
-namespace saltern::dsl {
+namespace saltern::forms {
 
 // An operation of Halide's that takes NaN and infinity for possible. With any other, an address that comes from what is
 // compared lets LLVM conclude that nothing was NaN.
@@ -67,4 +67,4 @@ inline Halide::Expr is_infinite_in_bits(const Halide::Expr &x) {
 // right.
 inline Halide::Expr is_infinity(const Halide::Expr &x) { return Halide::is_inf(x) || is_infinite_in_bits(x); }
 
-}  // namespace saltern::dsl
+}  // namespace saltern::forms

@@ -1,6 +1,6 @@
 // The dense layer, against naive loops, automatic adjoints and finite differences.
 
-#include "algorithms/dense.h"
+#include "schedules/forms/dense.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 namespace saltern {
 namespace {
 
-using dsl::Tensor;
+using forms::Tensor;
 using Halide::Buffer;
 
 struct Size {
@@ -24,7 +24,7 @@ class Dense : public testing::TestWithParam<Size> {
 };
 
 TEST_P(Dense, IsTheSumOfProducts) {
-  const Buffer<double> got = evaluate<double>(algorithms::dense(Tensor(x), Tensor(w), Tensor(b)));
+  const Buffer<double> got = evaluate<double>(forms::dense(Tensor(x), Tensor(w), Tensor(b)));
   Buffer<double> want(out, batch);
   want.for_each_element([&](int o, int n) {
     want(o, n) = b(o);
@@ -34,10 +34,10 @@ TEST_P(Dense, IsTheSumOfProducts) {
 }
 
 TEST_P(Dense, GradientsMatchAdjointAndFiniteDifferences) {
-  check_gradient({x, w, b}, [](const Tensors &in) { return algorithms::dense(in[0], in[1], in[2]); },
-                 {{0, [](const Tensors &in, const Tensor &dy) { return algorithms::dense_gradient_x(in[1], dy); }},
-                  {1, [](const Tensors &in, const Tensor &dy) { return algorithms::dense_gradient_w(in[0], dy); }},
-                  {2, [](const Tensors &, const Tensor &dy) { return algorithms::dense_gradient_b(dy); }}});
+  check_gradient({x, w, b}, [](const Tensors &in) { return forms::dense(in[0], in[1], in[2]); },
+                 {{0, [](const Tensors &in, const Tensor &dy) { return forms::dense_gradient_x(in[1], dy); }},
+                  {1, [](const Tensors &in, const Tensor &dy) { return forms::dense_gradient_w(in[0], dy); }},
+                  {2, [](const Tensors &, const Tensor &dy) { return forms::dense_gradient_b(dy); }}});
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, Dense,

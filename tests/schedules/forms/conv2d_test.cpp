@@ -1,19 +1,19 @@
 // Convolution, depthwise convolution and their gradients, against naive loops, automatic adjoints and finite
 // differences.
 
-#include "algorithms/conv2d.h"
+#include "schedules/forms/conv2d.h"
 
 #include <gtest/gtest.h>
 
-#include "algorithms/depthwise2d.h"
-#include "dsl/padding.h"
+#include "schedules/forms/depthwise2d.h"
+#include "schedules/forms/padding.h"
 #include "tests/gradients.h"
 
 namespace saltern {
 namespace {
 
-using dsl::Tensor;
-using dsl::zero_padded;
+using forms::Tensor;
+using forms::zero_padded;
 using Halide::Buffer;
 
 struct Convolution {
@@ -22,9 +22,9 @@ struct Convolution {
 
   int out_width() const { return window_positions(width, kernel_x, s.x); }
   int out_height() const { return window_positions(height, kernel_y, s.y); }
-  algorithms::Sliding2d sliding() const {
+  forms::Sliding2d sliding() const {
     const auto of = [](const Sliding<int> &a) {
-      return algorithms::Sliding1d{a.stride, a.dilation, a.pad_before, a.pad_after};
+      return forms::Sliding1d{a.stride, a.dilation, a.pad_before, a.pad_after};
     };
     return {of(s.x), of(s.y)};
   }
@@ -56,9 +56,8 @@ TEST_P(Conv2d, IsTheSumOverItsWindow) {
              w = random_buffer<double>({c.ci, c.kernel_x, c.kernel_y, c.co, c.groups}, 2),
              b = random_buffer<double>({c.co, c.groups}, 3);
   const Tensor padded = zero_padded(Tensor(x));
-  const auto got = evaluate<double>(algorithms::conv2d(padded, Tensor(w), Tensor(b), c.sliding()));
-  const auto numbered =
-      evaluate<double>(algorithms::numbered_conv2d(padded, Tensor(w), Tensor(b), c.sliding()).image());
+  const auto got = evaluate<double>(forms::conv2d(padded, Tensor(w), Tensor(b), c.sliding()));
+  const auto numbered = evaluate<double>(forms::numbered_conv2d(padded, Tensor(w), Tensor(b), c.sliding()).image());
   Buffer<double> want(c.co, c.groups, c.out_width(), c.out_height(), c.n);
   want.for_each_element([&](int co, int g, int at_x, int at_y, int n) {
     double sum = b(co, g);
@@ -73,17 +72,17 @@ TEST_P(Conv2d, IsTheSumOverItsWindow) {
 
 TEST_P(Conv2d, GradientsMatchAdjointAndFiniteDifferences) {
   const Convolution &c = GetParam();
-  const algorithms::Sliding2d s = c.sliding();
+  const forms::Sliding2d s = c.sliding();
   check_gradient({random_buffer<double>({c.ci, c.groups, c.width, c.height, c.n}, 1),
                   random_buffer<double>({c.ci, c.kernel_x, c.kernel_y, c.co, c.groups}, 2),
                   random_buffer<double>({c.co, c.groups}, 3)},
-                 [&](const Tensors &in) { return algorithms::conv2d(zero_padded(in[0]), in[1], in[2], s); },
+                 [&](const Tensors &in) { return forms::conv2d(zero_padded(in[0]), in[1], in[2], s); },
                  {{0,
                    [&](const Tensors &in, const Tensor &dy) {
-                     return algorithms::conv2d_gradient_x(in[1], zero_padded(dy), s, c.width, c.height).image();
+                     return forms::conv2d_gradient_x(in[1], zero_padded(dy), s, c.width, c.height).image();
                    }},
                   {1, [&](const Tensors &in, const Tensor &dy) {
-                     return algorithms::conv2d_gradient_w(zero_padded(in[0]), dy, s, c.kernel_x, c.kernel_y);
+                     return forms::conv2d_gradient_w(zero_padded(in[0]), dy, s, c.kernel_x, c.kernel_y);
                    }}});
 }
 
@@ -100,7 +99,7 @@ class Depthwise2d : public testing::TestWithParam<Convolution> {
 };
 
 TEST_P(Depthwise2d, IsTheSumOverItsWindow) {
-  const auto got = evaluate<double>(algorithms::depthwise2d(zero_padded(Tensor(x)), Tensor(w), Tensor(b), c.sliding()));
+  const auto got = evaluate<double>(forms::depthwise2d(zero_padded(Tensor(x)), Tensor(w), Tensor(b), c.sliding()));
   Buffer<double> want(channels, c.out_width(), c.out_height(), c.n);
   want.for_each_element([&](int ch, int at_x, int at_y, int n) {
     double sum = b(ch);
@@ -112,16 +111,15 @@ TEST_P(Depthwise2d, IsTheSumOverItsWindow) {
 }
 
 TEST_P(Depthwise2d, GradientsMatchAdjointAndFiniteDifferences) {
-  const algorithms::Sliding2d s = c.sliding();
-  check_gradient({x, w, b},
-                 [&](const Tensors &in) { return algorithms::depthwise2d(zero_padded(in[0]), in[1], in[2], s); },
+  const forms::Sliding2d s = c.sliding();
+  check_gradient({x, w, b}, [&](const Tensors &in) { return forms::depthwise2d(zero_padded(in[0]), in[1], in[2], s); },
                  {{0,
                    [&](const Tensors &in, const Tensor &dy) {
-                     return algorithms::depthwise2d_gradient_x(in[1], algorithms::spread(zero_padded(dy), s), s,
-                                                               c.width, c.height);
+                     return forms::depthwise2d_gradient_x(in[1], forms::spread(zero_padded(dy), s), s, c.width,
+                                                          c.height);
                    }},
                   {1, [&](const Tensors &in, const Tensor &dy) {
-                     return algorithms::depthwise2d_gradient_w(zero_padded(in[0]), dy, s, c.kernel_x, c.kernel_y);
+                     return forms::depthwise2d_gradient_w(zero_padded(in[0]), dy, s, c.kernel_x, c.kernel_y);
                    }}});
 }
 

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "dsl/padding.h"
-#include "dsl/tensor.h"
+#include "schedules/forms/padding.h"
+#include "schedules/forms/tensor.h"
 
-namespace saltern::dsl {
+namespace saltern::forms {
 
 // The inputs are those that y was made of: the same functions, not others with the same values.
 inline std::vector<Tensor> gradient(const Tensor &y, const Tensor &dy, const std::vector<Tensor> &inputs) {
@@ -45,4 +45,4 @@ inline std::vector<Tensor> gradient(const Tensor &y, const Tensor &dy, const std
   return gradients;
 }
 
-}  // namespace saltern::dsl
+}  // namespace saltern::forms

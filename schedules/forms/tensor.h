@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace saltern::dsl {
+namespace saltern::forms {
 
 class Tensor {
  public:
@@ -59,4 +59,4 @@ class Tensor {
   std::vector<Halide::Expr> extents_;
 };
 
-}  // namespace saltern::dsl
+}  // namespace saltern::forms

@@ -1,6 +1,6 @@
 // The batched matrix product, against naive loops, automatic adjoints and finite differences.
 
-#include "algorithms/matmul.h"
+#include "schedules/forms/matmul.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 namespace saltern {
 namespace {
 
-using dsl::Tensor;
+using forms::Tensor;
 using Halide::Buffer;
 
 // t with its first two dimensions exchanged.
@@ -32,7 +32,7 @@ class Matmul : public testing::TestWithParam<Size> {
 };
 
 TEST_P(Matmul, IsTheSumOfProducts) {
-  const auto got = evaluate<double>(algorithms::matmul(Tensor(a), Tensor(b)));
+  const auto got = evaluate<double>(forms::matmul(Tensor(a), Tensor(b)));
   Buffer<double> want(s.n, s.m, s.batch);
   want.for_each_element([&](int n, int m, int batch) {
     want(n, m, batch) = 0;
@@ -42,9 +42,9 @@ TEST_P(Matmul, IsTheSumOfProducts) {
 }
 
 TEST_P(Matmul, GradientsAreProductsOfTransposes) {
-  check_gradient({a, b}, [](const Tensors &in) { return algorithms::matmul(in[0], in[1]); },
-                 {{0, [](const Tensors &in, const Tensor &dy) { return algorithms::matmul(dy, transposed(in[1])); }},
-                  {1, [](const Tensors &in, const Tensor &dy) { return algorithms::matmul(transposed(in[0]), dy); }}});
+  check_gradient({a, b}, [](const Tensors &in) { return forms::matmul(in[0], in[1]); },
+                 {{0, [](const Tensors &in, const Tensor &dy) { return forms::matmul(dy, transposed(in[1])); }},
+                  {1, [](const Tensors &in, const Tensor &dy) { return forms::matmul(transposed(in[0]), dy); }}});
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, Matmul,
