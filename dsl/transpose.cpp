@@ -1,6 +1,7 @@
 #include "dsl/transpose.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <stdexcept>
 
@@ -41,6 +42,8 @@ struct Term {
   double extent() const { return is_open(unknown) ? 1e300 : typical_value(extent_of_step(unknown)); }
 };
 
+bool is_negative(const Polynomial &p) { return p.is_constant() && p.constant() < 0; }
+
 class Solver {
  public:
   Solver(const std::vector<Expression> &indices, const std::vector<Expression> &extents,
@@ -60,6 +63,10 @@ class Solver {
 
  private:
   void substitute(const Expression &unknown, const Expression &by) {
+    if (remainders_.count(unknown) > 0) {
+      conditions_.push_back(0 <= by);
+      conditions_.push_back(by < extent_of_step(unknown));
+    }
     const auto put = [&](const Expression &e) {
       return transformed(e, [&](const Expression &at) { return is_same(at, unknown) ? by : Expression(); });
     };
@@ -108,8 +115,12 @@ class Solver {
   // c t + rest = left.
   void solve(Equation &e, const Term &t) {
     e.solved = true;
-    const Expression difference = e.left - t.rest.expression(), c = t.coefficient.expression();
-    if (t.is_unit()) return substitute(t.unknown, difference * c);
+    const Expression rest = t.rest.expression();
+    if (t.is_unit()) return substitute(t.unknown, (e.left - rest) * t.coefficient.expression());
+    // Divisors are positive: a quotient rounds down.
+    const bool down = is_negative(t.coefficient);
+    const Expression difference = down ? rest - e.left : e.left - rest;
+    const Expression c = (down ? t.coefficient.times(-1) : t.coefficient).expression();
     conditions_.push_back(modulo(difference, c) == 0);
     substitute(t.unknown, quotient(difference, c));
   }
@@ -133,9 +144,11 @@ class Solver {
   // left = sign k + s (...): k = sign u mod s + s j, and (...) = sign (sign u div s - j), where u = left - what is neither.
   bool by_stride(Equation &e, const Term &k, const std::vector<Term> &others) {
     const auto smaller = [](const Term &a, const Term &b) {
-      return typical_value(a.coefficient.expression()) < typical_value(b.coefficient.expression());
+      return std::fabs(typical_value(a.coefficient.expression())) <
+             std::fabs(typical_value(b.coefficient.expression()));
     };
-    const Polynomial stride = std::min_element(others.begin(), others.end(), smaller)->coefficient;
+    const Polynomial &least = std::min_element(others.begin(), others.end(), smaller)->coefficient;
+    const Polynomial stride = is_negative(least) ? least.times(-1) : least;
     const int64_t sign = k.coefficient.constant();
     Polynomial multiples, rest;
     if (!k.rest.divided(stride, multiples, rest)) return false;
@@ -180,8 +193,10 @@ class Solver {
           const Expression whole =
               open ? fresh_step(0)
                    : quotient(beside, d) + fresh_step(quotient(last, d) + (is_number(modulo(beside, d), 0) ? 1 : 2));
+          const Expression remainder = fresh_step(d);
+          remainders_.insert(remainder);
           found = h;
-          by = (d * whole + fresh_step(d) - beside) * t.coefficient.expression();
+          by = (d * whole + remainder - beside) * t.coefficient.expression();
           return;
         }
       });
@@ -237,6 +252,7 @@ class Solver {
 
   std::vector<Expression> extents_, loaded_, solution_, first_, conditions_;
   std::vector<Equation> equations_;
+  Unknowns remainders_;  // less than what they are the remainder of, also when they are solved
 };
 
 // Every element is sent where the load read it: right always.

@@ -218,14 +218,16 @@ Value named(const std::string &name, const Value &v) {
   return stage(std::move(s));
 }
 
+Expression with_operands(const Expression &e, const Values &operands) {
+  return transformed(e, [&](const Expression &at) {
+    return at->kind == Kind::load && !at->stage ? operands.at(static_cast<size_t>(at->number)).at(at->arguments)
+                                                : Expression();
+  });
+}
+
 Value of_formula(const std::string &name, const Expression &element, const std::vector<Expression> &extents,
                  const Values &operands) {
-  return compute(name, extents, [&](const Axes &) {
-    return transformed(element, [&](const Expression &at) {
-      return at->kind == Kind::load && !at->stage ? operands.at(static_cast<size_t>(at->number)).at(at->arguments)
-                                                  : Expression();
-    });
-  });
+  return compute(name, extents, [&](const Axes &) { return with_operands(element, operands); });
 }
 
 Value map(Function f, const Value &a) {

@@ -95,7 +95,8 @@ Value inlined(const std::vector<Expression> &extents, const Element &element);
 Value named(const std::string &name, const Value &v);
 // A stage as it is, interned; for those who make formulas of formulas.
 Value stage(Stage s);
-// What a graph has: an element that loads operands by their numbers.
+// What a graph has: an element that loads operands by their numbers; and the same with these operands in their place.
+Expression with_operands(const Expression &e, const Values &operands);
 Value of_formula(const std::string &name, const Expression &element, const std::vector<Expression> &extents,
                  const Values &operands);
 

@@ -104,6 +104,14 @@ inline std::vector<std::pair<std::string, std::function<Case()>>> algorithm_case
   of_one("hard_swish", hard_swish);
   of_one("leaky_relu", [](const Value &x) { return leaky_relu(x, 0.1) * x; });
   of_one("cumulative_sum", [](const Value &x) { return cumulative_sum(x * x); });
+  of_one("backwards in steps of 3", [](const Value &x) {
+    return compute("backwards", {x.extent(0), 3},
+                   [&](Expression i, Expression j) { return x(i, 6 - 3 * j) * x(i, j); });
+  });
+  of_one("round and round a part", [](const Value &x) {
+    return compute("round", {x.extent(0), 8},
+                   [&](Expression i, Expression j) { return x(i, modulo(j, 3) + 2) * x(i, quotient(j, 2)); });
+  });
   of_one("greatest", [](const Value &x) { return greatest(x * x, {1}); });
   of_one("product", [](const Value &x) { return product(x, {1}); });
   of_one("log_sum_exp", [](const Value &x) { return log(sum(exp(x), {0, 1})); });

@@ -50,6 +50,7 @@ void define_tune(CLI::App &app, Action &chosen);
 void define_compile(CLI::App &app, Action &chosen);
 void define_convert(CLI::App &app, Action &chosen);
 void define_verify(CLI::App &app, Action &chosen);
+void define_gradients(CLI::App &app, Action &chosen);
 void define_run(CLI::App &app, Action &chosen);
 void define_run_batch(CLI::App &app, Action &chosen);
 // What `tune` runs in child processes.

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "apps/saltern/table.h"
+
 namespace saltern {
 
 namespace {
@@ -77,18 +79,7 @@ std::string table(const std::vector<Difference> &all) {
   for (const Difference &d : all)
     rows.push_back({d.value, d.operation, d.paths, d.misfit.empty() ? number(d.largest) : "-",
                     !d.misfit.empty() ? d.misfit : std::to_string(d.wrong) + " of " + std::to_string(d.elements)});
-  std::vector<size_t> widths(rows[0].size());
-  for (const auto &row : rows)
-    for (size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], std::min<size_t>(row[c].size(), 60));
-  std::string text;
-  for (const auto &row : rows) {
-    for (size_t c = 0; c < row.size(); ++c) {
-      text += row[c];
-      if (c + 1 < row.size()) text += std::string(widths[c] - std::min(widths[c], row[c].size()) + 2, ' ');
-    }
-    text += '\n';
-  }
-  return text;
+  return in_columns(rows);
 }
 
 std::string sentence(const Difference &d) {

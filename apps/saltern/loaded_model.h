@@ -25,6 +25,9 @@ class LoadedModel {
   // The inputs that a caller must give.
   std::vector<std::string> inputs() const { return required_inputs(model_); }
 
+  // The shapes that the options give.
+  const std::map<std::string, Shape> &shapes() const { return shapes_; }
+
   // With library kernels, at once.
   HostValues run(const HostValues &inputs) const;
 

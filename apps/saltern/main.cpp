@@ -21,6 +21,7 @@ const Command commands[] = {
     {"tune", "Search a kernel's schedule for one shape and keep the best", define_tune},
     {"compile", "Make a static library with a C header of a model", define_compile},
     {"verify", "Compare a model's results: expected, library kernels, compiled kernels, plain formulas", define_verify},
+    {"gradients", "Compare a model's gradients with finite differences", define_gradients},
     {"convert", "Write a model as ONNX, optimised", define_convert},
     {"run", "Run a model on inputs from files", define_run},
     {"run-batch", "Run many models, each on its inputs", define_run_batch},

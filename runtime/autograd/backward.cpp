@@ -21,6 +21,9 @@ struct KeyHash {
   }
 };
 
+// Of the types that have no kernels.
+const Operation added_gradients("added_gradients", [](Value a, Value b) { return a + b; });
+
 class Walk {
  public:
   Walk(const Variable &y, const std::vector<Variable> *targets, bool record, bool free_tape)
@@ -124,6 +127,7 @@ class Walk {
 
   // a + b; in a's memory where nobody else can see it.
   static Variable accumulate(Variable a, const Variable &b, bool record) {
+    if (a.value().type() != Type::f32) return added_gradients(a, b);
     if (record || !a.is_unique()) return a + b;
     add_to(a.value(), b.value());
     return a;

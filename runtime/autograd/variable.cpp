@@ -1,6 +1,9 @@
 #include "runtime/autograd/variable.h"
 
 #include <atomic>
+#include <optional>
+
+#include "runtime/tensor/outline.h"
 
 namespace saltern {
 
@@ -122,8 +125,12 @@ void Step::release() {
 
 namespace {
 
-// Few kernels know what to do without elements: whoever gave an empty batch is told where it failed.
+// Few kernels know what to do without elements: whoever gave an empty batch is told where it failed. Of outlines, come
+// outlines.
 std::vector<Tensor> computed(const Operation &operation, const std::vector<Tensor> &inputs, const Attributes &a) {
+  std::optional<OnlyOutlines> outlines;
+  for (const Tensor &t : inputs)
+    if (t.is_outline() && !outlines) outlines.emplace();
   try {
     return operation.compute(inputs, a);
   } catch (const Error &e) {

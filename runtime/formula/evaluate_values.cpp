@@ -1,5 +1,7 @@
 #include "runtime/formula/evaluate_values.h"
 
+#include <algorithm>
+
 #include "runtime/formula/evaluate.h"
 #include "runtime/tensor/element.h"
 
@@ -8,14 +10,14 @@ namespace saltern {
 using formula::ExactFormula;
 using formula::Expression;
 
-namespace {
-
 Tensor evaluate(const ExactFormula &f, const std::vector<Tensor> &operands) {
   if (!f.is_scatter()) return evaluate(f.element, operands, f.shape, Order::of_operands);
   std::vector<Tensor> indices;
   for (const Expression &t : f.targets) indices.push_back(t.defined() ? evaluate(t, operands, f.space) : Tensor());
   return scatter_sum(evaluate(f.element, operands, f.space), indices, f.shape);
 }
+
+namespace {
 
 template <typename T>
 void add_at_places(const Tensor &values, const std::vector<Tensor> &indices, const Tensor &to) {
@@ -39,6 +41,12 @@ void add_at_places(const Tensor &values, const std::vector<Tensor> &indices, con
   }
 }
 
+Tensor converted(const Tensor &t, Type type) {
+  const Tensor to = Tensor::empty(t.shape(), type);
+  for (int64_t i = 0; i < t.size(); ++i) set_element(type, to.raw(), i, real_element(t.type(), t.raw(), i));
+  return to;
+}
+
 }  // namespace
 
 // One element after the other, in the order of the space: the same bits every time.
@@ -48,13 +56,14 @@ Tensor scatter_sum(const Tensor &values, const std::vector<Tensor> &indices, con
     add_at_places<float>(values, indices, sums);
   else if (values.type() == Type::f64)
     add_at_places<double>(values, indices, sums);
-  else
-    fail("sums of ", facts(values.type()).name, " at places that data says are not supported");
+  else  // the small ones, whose sums are rounded once
+    return converted(scatter_sum(converted(values, Type::f32), indices, shape), values.type());
   return sums;
 }
 
 std::vector<Tensor> evaluate(const formula::ExactFormulas &formulas, const std::vector<Tensor> &operands) {
   std::vector<Tensor> all = operands;
+  const bool shapes_only = std::any_of(all.begin(), all.end(), [](const Tensor &t) { return t.is_outline(); });
   // What is not read any more is let go.
   std::vector<size_t> readers(operands.size() + formulas.stages.size(), 0);
   for (const ExactFormula &f : formulas.stages)
@@ -63,7 +72,7 @@ std::vector<Tensor> evaluate(const formula::ExactFormulas &formulas, const std::
   for (const ExactFormula &f : formulas.stages) {
     std::vector<Tensor> read;
     for (int o : f.operands) read.push_back(all[static_cast<size_t>(o)]);
-    all.push_back(evaluate(f, read));
+    all.push_back(shapes_only ? Tensor::outline(f.shape, f.type) : evaluate(f, read));
     for (int o : f.operands)
       if (--readers[static_cast<size_t>(o)] == 0) all[static_cast<size_t>(o)] = {};
   }

@@ -1,6 +1,7 @@
 #include "runtime/graph/executor.h"
 
-#include "runtime/formula/evaluate.h"
+#include "runtime/formula/evaluate_values.h"
+#include "runtime/graph/formula_node.h"
 #include "runtime/kernels/kernels.h"
 #include "runtime/operations.h"
 
@@ -18,9 +19,7 @@ void expect_value(const std::string &who, const std::string &name, const Graph::
 }  // namespace
 
 std::vector<Tensor> compute_node(const Graph &graph, const Graph::Node &node, const std::vector<Tensor> &in) {
-  if (node.operation == "formula")
-    return {
-        evaluate(node.attributes.expression("element"), in, graph.value(node.outputs.at(0)).shape, Order::of_operands)};
+  if (is_formula_node(node)) return {evaluate(formula_of(graph, node), in)};
   if (node.operation == "dropout") return {in.at(0)};  // a graph is for inference, compiled and as ONNX too
   const Operation *operation = find_operation(node.operation);
   if (!operation) unsupported(describe(node), ": there is no such operation");

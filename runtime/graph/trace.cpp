@@ -4,6 +4,7 @@
 #include <set>
 
 #include "runtime/autograd/formula_operation.h"
+#include "runtime/graph/formula_node.h"
 
 namespace saltern {
 
@@ -12,7 +13,16 @@ namespace {
 class Tracer {
  public:
   explicit Tracer(const std::map<std::string, Tensor> &names) {
-    for (const auto &[name, tensor] : names) names_.emplace(tensor.raw(), name);
+    for (const auto &[name, tensor] : names) names_.emplace(memory_of(tensor), name);
+  }
+
+  Tracer(Graph graph, const NamedVariables &known) : graph_(std::move(graph)) {
+    for (const auto &[name, v] : known) {
+      if (v.step()) seen_.insert(v.step().get());
+      if (v.step()) made_[{v.step().get(), v.index()}] = name;
+      leaves_[v.identity()] = name;
+      constants_[memory_of(v.value())] = name;
+    }
   }
 
   Graph run(const NamedVariables &inputs, const NamedVariables &outputs) {
@@ -20,6 +30,13 @@ class Tracer {
       graph_.add_input(name, v.shape(), v.value().type());
       leaves_[v.identity()] = name;
     }
+    graph_.outputs = add(outputs);
+    validate(graph_);
+    return std::move(graph_);
+  }
+
+  // Their names.
+  std::vector<std::string> add(const NamedVariables &outputs) {
     for (const auto &[name, v] : outputs)
       if (v.step()) collect(v.step());
     // Steps are numbered as they were taken: an order in which they can be taken again.
@@ -28,10 +45,12 @@ class Tracer {
       if (v.step() && !wanted_.count({v.step().get(), v.index()}) && reserved_.insert(name).second)
         wanted_[{v.step().get(), v.index()}] = name;
     for (const Step *s : steps_) add(*s);
-    for (const auto &[name, v] : outputs) graph_.outputs.push_back(name_of(v));
-    validate(graph_);
-    return std::move(graph_);
+    std::vector<std::string> names;
+    for (const auto &[name, v] : outputs) names.push_back(name_of(v));
+    return names;
   }
+
+  Graph take() { return std::move(graph_); }
 
  private:
   // Without recursion: a net may be deeper than the stack.
@@ -54,7 +73,7 @@ class Tracer {
       if (!v.defined()) fail("tracing: operation '", s.operation().name, "' has an undefined input");
       node.inputs.push_back(name_of(v));
     }
-    if (s.operation().algorithm) return add_formulas(s, node.inputs);
+    if (!s.operation().has_kernels) return write_formulas(s, node.inputs);
     for (size_t i = 0; i < s.output_count(); ++i) {
       const Tensor &t = s.outputs()[i];
       const auto known = wanted_.find({&s, static_cast<int>(i)});
@@ -68,30 +87,17 @@ class Tracer {
   }
 
   // A formula is written down as it is: whoever reads the graph needs not know the operation.
-  void add_formulas(const Step &s, std::vector<std::string> names) {
+  void write_formulas(const Step &s, std::vector<std::string> names) {
     std::vector<Tensor> inputs;
     for (const Variable &v : s.inputs()) inputs.push_back(v.value());
     const formula::ExactFormulas all = formulas_of(s.operation(), inputs, s.attributes());
-    const auto output_of = [&](size_t number) {
-      for (size_t o = 0; o < all.outputs.size(); ++o)
-        if (static_cast<size_t>(all.outputs[o]) == number) return static_cast<int>(o);
-      return -1;
-    };
-    for (const formula::ExactFormula &f : all.stages) {
-      if (f.is_scatter())
-        fail("tracing: operation '", s.operation().name, "' adds at places that data says, which graphs cannot yet");
-      const int output = output_of(names.size());
+    const std::vector<std::string> made = add_formulas(graph_, all, std::move(names), [&](int output) {
       const auto wanted = wanted_.find({&s, output});
       const std::string name = wanted != wanted_.end() ? wanted->second : fresh(s.operation().name);
       if (graph_.values.count(name)) fail("tracing: the name '", name, "' is taken");
-      Graph::Node node = {"formula", {{"element", f.element}}, {}, {name}};
-      for (int o : f.operands) node.inputs.push_back(names.at(static_cast<size_t>(o)));
-      graph_.values[name] = {f.shape, f.type, {}};
-      graph_.nodes.push_back(std::move(node));
-      names.push_back(name);
-    }
-    for (size_t o = 0; o < all.outputs.size(); ++o)
-      made_[{&s, static_cast<int>(o)}] = names.at(static_cast<size_t>(all.outputs[o]));
+      return name;
+    });
+    for (size_t o = 0; o < made.size(); ++o) made_[{&s, static_cast<int>(o)}] = made[o];
   }
 
   std::string fresh(const std::string &stem) {
@@ -102,20 +108,42 @@ class Tracer {
   }
 
   std::string name_of(const Variable &v) {
-    if (v.step()) return made_.at({v.step().get(), v.index()});
+    if (v.step()) return name_of_output(*v.step(), v.index());
     const auto known = leaves_.find(v.identity());
     if (known != leaves_.end()) return known->second;
     // Buffers are wrapped in a new Variable each time; their memory tells that they are the same.
-    const void *memory = v.value().raw();
+    const Memory memory = memory_of(v.value());
     const auto same = constants_.find(memory);
     if (same != constants_.end() && graph_.value(same->second).shape == v.shape()) return same->second;
     const auto named = names_.find(memory);
+    if (v.value().is_outline()) fail("tracing: a tensor of which only the shape is known comes from nowhere");
     const std::string name =
         named != names_.end() && !graph_.values.count(named->second) ? named->second : fresh("constant");
     graph_.add_constant(name, v.value().clone());
     constants_[memory] = name;
     return leaves_[v.identity()] = name;
   }
+
+  // Of a step that the graph had before, outputs may be read that nobody needed until now.
+  std::string name_of_output(const Step &s, int index) {
+    const auto known = made_.find({&s, index});
+    if (known != made_.end()) return known->second;
+    const std::string &first = made_.at({&s, 0});
+    for (Graph::Node &n : graph_.nodes) {
+      if (n.outputs[0] != first) continue;
+      for (int i = static_cast<int>(n.outputs.size()); i <= index; ++i) {
+        const Tensor &t = s.outputs().at(static_cast<size_t>(i));
+        n.outputs.push_back(graph_.fresh_name(first + "." + std::to_string(i)));
+        graph_.values[n.outputs.back()] = {t.shape(), t.type(), {}};
+        made_[{&s, i}] = n.outputs.back();
+      }
+    }
+    return made_.at({&s, index});
+  }
+
+  // Tensors that are the same; outlines have no address.
+  using Memory = std::pair<const void *, const void *>;
+  static Memory memory_of(const Tensor &t) { return {t.raw(), t.memory().get()}; }
 
   using Output = std::pair<const Step *, int>;
 
@@ -125,13 +153,21 @@ class Tracer {
   std::map<Output, std::string> made_, wanted_;
   std::set<std::string> reserved_;          // the names of outputs that are steps' own
   std::map<std::string, int64_t> numbers_;  // the last one that a stem was given
-  std::map<const void *, std::string> names_, leaves_, constants_;
+  std::map<const void *, std::string> leaves_;
+  std::map<Memory, std::string> names_, constants_;
 };
 
 }  // namespace
 
 Graph trace(const NamedVariables &inputs, const NamedVariables &outputs, const std::map<std::string, Tensor> &names) {
   return Tracer(names).run(inputs, outputs);
+}
+
+std::vector<std::string> trace_into(Graph &graph, const NamedVariables &known, const NamedVariables &outputs) {
+  Tracer tracer(std::move(graph), known);
+  std::vector<std::string> names = tracer.add(outputs);
+  graph = tracer.take();
+  return names;
 }
 
 Graph trace(Module &net, const Shape &input) {

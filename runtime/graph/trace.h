@@ -18,6 +18,11 @@ using NamedVariables = std::vector<std::pair<std::string, Variable>>;
 // from anything becomes a constant: a copy, with the name that `names` has for the same memory.
 Graph trace(const NamedVariables &inputs, const NamedVariables &outputs, const std::map<std::string, Tensor> &names);
 
+// Adds what the variables were computed by, under Recording, to a graph some of whose values are known as Variables,
+// leaves or outputs of steps; gives the names that they have there, by preference those given. A node whose further
+// outputs are read gets them.
+std::vector<std::string> trace_into(Graph &graph, const NamedVariables &known, const NamedVariables &outputs);
+
 // Runs a net once, in evaluation mode, on an input "x" of this shape; its result is "y".
 Graph trace(Module &net, const Shape &input);
 

@@ -79,14 +79,17 @@ void call(const CompiledKernel &kernel, std::vector<KernelArgument> arguments) {
   // Before the kernel runs: one that fails may have written some.
   const halide_filter_metadata_t &m = *kernel.metadata();
   const bool fits = arguments.size() == static_cast<size_t>(m.num_arguments);
-  bool makes_elements = false;
+  bool makes_elements = false, reads_outlines = false;
   for (size_t i = 0; fits && i < arguments.size(); ++i) {
-    const View *output = std::get_if<View>(&arguments[i]);
-    if (m.arguments[i].kind != halide_argument_kind_output_buffer || !output) continue;
-    output->written();
-    makes_elements |= !output->is_empty();
+    const View *view = std::get_if<View>(&arguments[i]);
+    if (!view) continue;
+    reads_outlines |= view->is_outline();
+    if (m.arguments[i].kind != halide_argument_kind_output_buffer) continue;
+    view->written();
+    makes_elements |= !view->is_empty() && !view->is_outline();
   }
   if (fits && !makes_elements) return;  // kernels are for tensors that have elements
+  if (reads_outlines) fail("kernel ", kernel.name, " is to compute where only shapes are known");
   call_by_address(kernel, std::move(addresses));
 }
 

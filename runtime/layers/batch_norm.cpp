@@ -36,19 +36,35 @@ Operation::Compute batch_norm_backward(const std::string &kernel) {
   };
 }
 
-// The same gradients written with other operations, for gradients of gradients. mean and variance are (1, C, 1, ...),
-// as functions of x where they depend on it.
-std::vector<Variable> batch_norm_recorded(const Variable &x, const Variable &mean, const Variable &variance,
-                                          const Variable &scale, const Variable &dy, double epsilon, bool training) {
-  Shape by_channel(x.shape().size(), 1);
-  by_channel[1] = x.shape()[1];
-  std::vector<int64_t> others = all_dimensions(x);
-  others.erase(others.begin() + 1);
-  const double share = static_cast<double>(x.shape()[1]) / static_cast<double>(x.value().size());
-  const Variable root = reciprocal(sqrt(variance + epsilon)), h = (x - mean) * root;
-  const Variable dshift = sum(dy, others), dscale = sum(dy * h, others);
-  const Variable inner = training ? dy - dshift * share - h * (dscale * share) : dy;
-  return {reshape(scale, by_channel) * root * inner, reshape(dscale, scale.shape()), reshape(dshift, scale.shape())};
+// The same as a formula. In training the statistics are those of x, as which they are differentiated in their turn.
+Values batch_norm_gradients(const Values &in, double epsilon, bool training) {
+  const Value &x = in.at(0), &dy = in.at(4);
+  std::vector<int> others = {0};
+  formula::Expression count = x.extent(0);
+  for (int d = 2; d < x.rank(); ++d) {
+    others.push_back(d);
+    count = count * x.extent(d);
+  }
+  std::vector<formula::Expression> extents(static_cast<size_t>(x.rank()), 1);
+  extents[1] = x.extent(1);
+  const auto beside_x = [&](const Value &v) {
+    return inlined(extents, [&](const std::vector<formula::Expression> &at) { return v(at[1]); });
+  };
+  const auto as_vector = [&](const Value &v) {
+    return formula::compute("vector", {x.extent(1)}, [&](const std::vector<formula::Expression> &c) {
+      std::vector<formula::Expression> at(extents.size(), 0);
+      at[1] = c[0];
+      return v.at(at);
+    });
+  };
+  const Value mean = training ? named("mean", formula::mean(x, others)) : beside_x(in[1]), deviation = x - mean;
+  const Value variance = training ? formula::mean(deviation * deviation, others) : beside_x(in[2]);
+  const Value root = named("root", 1 / sqrt(variance + epsilon)), h = deviation * root;
+  const Value dshift = formula::sum(dy, others), dscale = formula::sum(dy * h, others);
+  const Value share = formula::inlined(
+      {}, [&](const auto &) { return formula::constant(x.type(), 1) / formula::cast(x.type(), count); });
+  const Value inner = training ? dy - dshift * share - h * (dscale * share) : dy;
+  return {beside_x(in[3]) * root * inner, as_vector(dscale), as_vector(dshift)};
 }
 
 Tensor normalised(const Tensor &x, const Tensor &mean, const Tensor &variance, const Tensor &scale, const Tensor &shift,
@@ -64,9 +80,15 @@ Tensor normalised(const Tensor &x, const Tensor &mean, const Tensor &variance, c
 
 namespace operations {
 
-const Operation batch_norm_gradient("batch_norm_gradient", batch_norm_backward("batch_norm_gradient"));
+const Operation batch_norm_gradient("batch_norm_gradient", batch_norm_backward("batch_norm_gradient"),
+                                    [](const Values &in, const Attributes &a) {
+                                      return batch_norm_gradients(in, a.real("epsilon"), true);
+                                    });
 const Operation batch_norm_inference_gradient("batch_norm_inference_gradient",
-                                              batch_norm_backward("batch_norm_inference_gradient"));
+                                              batch_norm_backward("batch_norm_inference_gradient"),
+                                              [](const Values &in, const Attributes &a) {
+                                                return batch_norm_gradients(in, a.real("epsilon"), false);
+                                              });
 
 const Operation batch_norm_training(
     "batch_norm_training",
@@ -78,13 +100,6 @@ const Operation batch_norm_training(
     },
     [](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
       if (dy[1].defined() || dy[2].defined()) fail("batch_norm_training: its statistics have no gradient rule");
-      if (recording_mode() != RecordingMode::off) {
-        const Variable &x = t.input(0);
-        std::vector<int64_t> others = all_dimensions(x);
-        others.erase(others.begin() + 1);
-        const Variable mean = saltern::mean(x, others), variance = saltern::mean(square(x - mean), others);
-        return batch_norm_recorded(x, mean, variance, t.input(1), dy[0], t.attributes().real("epsilon"), true);
-      }
       return apply(batch_norm_gradient, {t.input(0), t.output(1).detached(), t.output(2).detached(), t.input(1), dy[0]},
                    t.attributes());
     });
@@ -96,18 +111,12 @@ const Operation batch_norm(
                          row_major(in.at(4)), a.real("epsilon"))};
     },
     [](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
-      if (t.needs(1) || t.needs(2)) fail("batch_norm: its statistics have no gradient rule");
-      if (recording_mode() != RecordingMode::off) {
-        Shape by_channel(t.shape(0).size(), 1);
-        by_channel[1] = t.shape(0)[1];
-        const std::vector<Variable> d = batch_norm_recorded(t.input(0), saltern::reshape(t.input(1), by_channel),
-                                                            saltern::reshape(t.input(2), by_channel), t.input(3), dy[0],
-                                                            t.attributes().real("epsilon"), false);
-        return {d[0], Variable(), Variable(), d[1], d[2]};
-      }
       const std::vector<Variable> d =
           apply(batch_norm_inference_gradient, {t.input(0), t.input(1), t.input(2), t.input(3), dy[0]}, t.attributes());
-      return {d[0], Variable(), Variable(), d[1], d[2]};
+      const Variable &dscale = d[1], &dshift = d[2];
+      const auto share = [&] { return reciprocal(t.input(2) + t.attributes().real("epsilon")); };
+      return {d[0], t.needs(1) ? -(t.input(3) * sqrt(share()) * dshift) : Variable(),
+              t.needs(2) ? -0.5 * (t.input(3) * share() * dscale) : Variable(), dscale, dshift};
     });
 
 }  // namespace operations

@@ -22,6 +22,7 @@ Tensor checked_labels(const Tensor &labels, const Tensor &x, std::optional<int64
   if (labels.type() != Type::i32 && labels.type() != Type::i64)
     fail("cross_entropy: labels are ", facts(labels.type()).name, "; expected i32 or i64");
   const Tensor dense = Tensor::empty(labels.shape(), Type::i32);
+  if (dense.is_outline()) return dense;
   for (int64_t n = 0; n < labels.size(); ++n) {
     const int64_t label = labels.type() == Type::i32 ? labels.at<int32_t>({n}) : labels.at<int64_t>({n});
     const bool left_out = ignore && label == *ignore;
@@ -36,11 +37,15 @@ std::optional<int64_t> ignored(const Attributes &a) {
   return a.has("ignore") ? std::optional(a.integer("ignore")) : std::nullopt;
 }
 
-// 1 for samples that count, 0 for those left out.
-Tensor counted(const Tensor &checked_labels) {
-  const Tensor mask = Tensor::empty(checked_labels.shape());
-  for (int64_t n = 0; n < mask.size(); ++n) mask.data<float>()[n] = checked_labels.data<int32_t>()[n] < 0 ? 0.0f : 1.0f;
-  return mask;
+// labels -> 1 for samples that count, 0 for those left out
+const Operation counted_samples("counted_samples", [](const Values &in, const Attributes &a) -> Values {
+  const Value is_left_out = formula::cast(Type::i64, in.at(0)) ==
+                            formula::constant_value(Type::i64, static_cast<double>(a.integer("ignore")));
+  return {where(is_left_out, formula::constant_value(Type::f32, 0), formula::constant_value(Type::f32, 1))};
+});
+
+Variable counted(const Variable &labels, int64_t ignore) {
+  return apply_one(counted_samples, {labels}, {{"ignore", ignore}});
 }
 
 }  // namespace
@@ -59,8 +64,8 @@ const Operation cross_entropy_gradient(
       const Variable &x = t.input(0), &labels = t.input(1), &dloss = t.input(2), g = dd[0];
       std::vector<Variable> d(3);
       if (t.needs(0)) {
-        const Variable mask = counted(checked_labels(labels.value(), x.value(), ignored(t.attributes())));
-        const Variable row = g * saltern::reshape(dloss * mask, {-1, 1});
+        const std::optional<int64_t> ignore = ignored(t.attributes());
+        const Variable row = g * saltern::reshape(ignore ? dloss * counted(labels, *ignore) : dloss, {-1, 1});
         d[0] = apply_one(softmax_gradient, {saltern::softmax(x), row}, {{"axis", 1}});
       }
       if (t.needs(2)) {
@@ -93,8 +98,7 @@ Variable cross_entropy(const Variable &x, const Variable &labels) {
 
 Variable cross_entropy(const Variable &x, const Variable &labels, int64_t ignore) {
   const Variable losses = apply_one(operations::cross_entropy, {x, labels}, {{"ignore", ignore}});
-  const Tensor mask = counted(checked_labels(labels.value(), x.value(), ignore));
-  return sum(losses) * (1 / std::max(1.0, sum(Variable(mask)).value().item()));
+  return sum(losses) / maximum(sum(counted(labels, ignore)), scalar(1));
 }
 
 Variable mean_squared_error(const Variable &x, const Variable &wanted) { return mean(square(x - wanted)); }

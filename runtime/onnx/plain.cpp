@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <stdexcept>
 
 #include "runtime/graph/executor.h"
+#include "runtime/graph/formula_node.h"
 #include "runtime/onnx/export.h"
 #include "runtime/onnx/lower_model.h"
 #include "runtime/onnx/operators/lowering.h"
@@ -13,13 +15,31 @@ namespace saltern {
 namespace {
 
 // The library's kernels are for f32; in f64, operators are lowered to formulas.
-Type widened(Type type) { return type == Type::f32 ? Type::f64 : type; }
+Type widened(Type type) { return type == Type::f32 || type == Type::f16 || type == Type::bf16 ? Type::f64 : type; }
 
-Tensor widened(const Tensor &t) {
-  if (t.type() != Type::f32) return t;
-  const Tensor from = t.in_layout(Layout::row_major), to = Tensor::empty(t.shape(), Type::f64);
-  std::copy_n(from.data<float>(), from.size(), to.data<double>());
-  return to;
+Tensor widened(const Tensor &t) { return widened(t.type()) == t.type() ? t : Tensor::of<double>(t.shape(), t.reals()); }
+
+formula::Expression widened(const formula::Expression &e) {
+  using Kind = formula::Expression::Kind;
+  return transformed(e, [](const formula::Expression &at) -> formula::Expression {
+    const Type type = widened(at.type());
+    if (type == at.type()) return {};
+    switch (at->kind) {
+      case Kind::constant:
+        return formula::constant(type, at->real);
+      case Kind::load:
+        return formula::load(at->number, type, at->arguments);
+      case Kind::cast:
+        return formula::cast(type, at->arguments[0]);
+      case Kind::reduce: {  // of a body that is wide already
+        formula::Expression::Node n = *at.get();
+        n.type = type;
+        return formula::interned(std::move(n));
+      }
+      default:
+        return {};
+    }
+  });
 }
 
 Tensor narrowed(const Tensor &t, Type type) {
@@ -32,7 +52,7 @@ Tensor narrowed(const Tensor &t, Type type) {
 
 // Formulas already, or elements that only move.
 bool is_plain(const Graph::Node &node) {
-  return node.operation == "formula" || node.operation == "reshape" || node.operation == "transpose";
+  return is_formula_node(node) || node.operation == "reshape" || node.operation == "transpose";
 }
 
 // The node alone, as formulas of f64; nothing where ONNX has no operator that does the same.
@@ -53,7 +73,51 @@ std::optional<Graph> formulas_of(const Graph &graph, const Graph::Node &node) {
   }
 }
 
+// Puts the formulas of a node into a graph.
+void splice(const Graph &graph, const Graph::Node &node, Graph &to) {
+  const std::optional<Graph> formulas = formulas_of(graph, node);
+  if (!formulas) unsupported(describe(node), " cannot be computed in f64: there is no formula for it");
+  std::map<std::string, std::string> names;
+  for (const std::string &i : node.inputs) names[i] = i;
+  names[node.outputs[0]] = node.outputs[0];
+  for (const auto &[name, v] : formulas->values) {
+    if (names.count(name)) continue;
+    names[name] = to.fresh_name(node.outputs[0] + "/" + name);
+    to.values[names[name]] = v;
+  }
+  for (Graph::Node n : formulas->nodes) {
+    for (std::string &i : n.inputs) i = names.at(i);
+    for (std::string &o : n.outputs) o = names.at(o);
+    to.nodes.push_back(std::move(n));
+  }
+}
+
 }  // namespace
+
+Graph in_f64(const Graph &graph) {
+  Graph wide = graph;
+  for (auto &[name, v] : wide.values) {
+    v.type = widened(v.type);
+    if (v.constant.defined()) v.constant = widened(v.constant);
+  }
+  wide.nodes.clear();
+  for (Graph::Node n : graph.nodes) {
+    if (is_formula_node(n)) {
+      try {
+        for (const auto &[name, a] : Attributes(n.attributes))
+          if (const auto *e = std::get_if<formula::Expression>(&a)) n.attributes.set(name, widened(*e));
+      } catch (const std::invalid_argument &e) {
+        unsupported(describe(n), " cannot be computed in f64: ", e.what());
+      }
+    }
+    if (is_plain(n))
+      wide.nodes.push_back(std::move(n));
+    else
+      splice(graph, n, wide);
+  }
+  validate(wide);
+  return wide;
+}
 
 bool has_plain_form(const Graph &graph, const Graph::Node &node) {
   return is_plain(node) || (node.outputs.size() == 1 && formulas_of(graph, node));

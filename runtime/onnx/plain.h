@@ -20,4 +20,8 @@ bool has_plain_form(const Graph &graph, const Graph::Node &node);
 // As run(graph, inputs) does it, plainly.
 std::map<std::string, Tensor> run_plainly(const Graph &graph, const std::map<std::string, Tensor> &inputs);
 
+// The same graph with values of f32, f16 and bf16 in f64, as formulas, which no kernel rounds: what differences of small
+// numbers are taken of. Throws Unsupported that names the node that cannot be written so.
+Graph in_f64(const Graph &graph);
+
 }  // namespace saltern

@@ -19,6 +19,10 @@ class Storage {
   // `begin` and `bytes` say where the elements are; 0 bytes: they are not told apart by a hash.
   Storage(std::shared_ptr<void> owner, const void *begin, size_t bytes)
       : owner_(std::move(owner)), begin_(begin), bytes_(bytes) {}
+  // Of an outline (runtime/tensor/outline.h): there are no elements.
+  Storage() : begin_(nullptr), bytes_(0), outline_(true) {}
+
+  bool is_outline() const { return outline_; }
 
   // Whether nobody else owns the memory that this storage has.
   bool is_sole_owner() const { return owner_.use_count() == 1; }
@@ -44,6 +48,7 @@ class Storage {
   std::shared_ptr<void> owner_;
   const void *begin_;
   size_t bytes_;
+  bool outline_ = false;
   std::atomic<uint64_t> version_{0};
   std::atomic<int> keepers_{0};
   std::atomic<bool> lent_{false};

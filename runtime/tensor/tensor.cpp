@@ -6,10 +6,13 @@
 
 #include "runtime/tensor/element.h"
 #include "runtime/tensor/memory.h"
+#include "runtime/tensor/outline.h"
 
 namespace saltern {
 
 namespace {
+
+thread_local bool only_outlines = false;
 
 // Calls visit(offset_a, offset_b) for every element of a shape under two sets of strides.
 template <typename Visit>
@@ -45,6 +48,9 @@ std::shared_ptr<void> allocate_elements(Type type, int64_t count) {
 }
 
 }  // namespace
+
+OnlyOutlines::OnlyOutlines() : previous_(only_outlines) { only_outlines = true; }
+OnlyOutlines::~OnlyOutlines() { only_outlines = previous_; }
 
 std::string to_string(const Shape &shape) {
   std::string text = "[";
@@ -83,12 +89,25 @@ Shape dense_strides(const Shape &shape, Layout layout) {
   return strides;
 }
 
-Tensor Tensor::empty(Shape shape, Type type, Layout layout) {
+// Without memory.
+Tensor Tensor::shaped(Shape shape, Type type, Layout layout) {
   elements(shape);  // refuses what is too large before strides are computed
   Tensor t;
   t.strides_ = dense_strides(shape, layout);
   t.shape_ = std::move(shape);
   t.type_ = type;
+  return t;
+}
+
+Tensor Tensor::outline(Shape shape, Type type, Layout layout) {
+  Tensor t = shaped(std::move(shape), type, layout);
+  t.memory_ = std::make_shared<Storage>();
+  return t;
+}
+
+Tensor Tensor::empty(Shape shape, Type type, Layout layout) {
+  if (only_outlines) return outline(std::move(shape), type, layout);
+  Tensor t = shaped(std::move(shape), type, layout);
   std::shared_ptr<void> memory = allocate_elements(type, t.size());
   t.data_ = memory.get();
   t.memory_ = std::make_shared<Storage>(std::move(memory), t.data_, type == Type::text ? 0 : t.bytes());
@@ -97,14 +116,14 @@ Tensor Tensor::empty(Shape shape, Type type, Layout layout) {
 
 Tensor Tensor::zeros(Shape shape, Type type, Layout layout) {
   Tensor t = empty(std::move(shape), type, layout);
-  if (type != Type::text) std::memset(t.data_, 0, t.bytes());
+  if (type != Type::text && !t.is_outline()) std::memset(t.data_, 0, t.bytes());
   return t;
 }
 
 Tensor Tensor::full(Shape shape, double value, Type type, Layout layout) {
   Tensor t = empty(std::move(shape), type, layout);
   const int64_t count = t.size(), width = facts(type).bytes();
-  if (count == 0) return t;
+  if (count == 0 || t.is_outline()) return t;
   set_element(type, t.data_, 0, value);
   for (int64_t done = 1; done < count; done *= 2)
     std::memcpy(static_cast<char *>(t.data_) + done * width, t.data_,
@@ -135,12 +154,19 @@ Tensor Tensor::borrowed(void *data, Shape shape, Type type, Shape strides, std::
   return t;
 }
 
+void Tensor::expect_elements() const {
+  if (is_outline())
+    fail("the elements of ", facts(type_).name, to_string(shape_), " are read, where only its shape is known");
+}
+
 double Tensor::item() const {
+  expect_elements();
   if (size() != 1) fail("item() of a tensor of shape ", to_string(shape_));
   return real_element(type_, data_, 0);
 }
 
 std::vector<int64_t> Tensor::integers() const {
+  expect_elements();
   std::vector<int64_t> all;
   all.reserve(static_cast<size_t>(size()));
   for_each_pair(shape_, strides_, strides_,
@@ -149,6 +175,7 @@ std::vector<int64_t> Tensor::integers() const {
 }
 
 std::vector<double> Tensor::reals() const {
+  expect_elements();
   std::vector<double> all;
   all.reserve(static_cast<size_t>(size()));
   for_each_pair(shape_, strides_, strides_,
@@ -197,6 +224,8 @@ void Tensor::copy_from(const Tensor &other) const {
   if (shape_ != other.shape_ || type_ != other.type_)
     fail("cannot copy ", facts(other.type_).name, to_string(other.shape_), " into ", facts(type_).name,
          to_string(shape_));
+  if (is_outline()) return;
+  other.expect_elements();
   written();
   if (type_ == Type::text) return copy_words<std::string>(*this, other);
   if (strides_ == other.strides_ && is_dense()) {
@@ -242,7 +271,7 @@ Tensor Tensor::slice(int d, int64_t begin, int64_t count) const {
     fail("slice [", begin, ", ", begin + count, ") of dimension ", d, " of ", to_string(shape_));
   Tensor t = *this;
   t.shape_[d] = count;
-  t.data_ = static_cast<char *>(data_) + begin * strides_[d] * facts(type_).bytes();
+  if (!is_outline()) t.data_ = static_cast<char *>(data_) + begin * strides_[d] * facts(type_).bytes();
   return t;
 }
 

@@ -37,12 +37,15 @@ class Tensor {
   static Tensor full(Shape shape, double value, Type type = Type::f32, Layout layout = Layout::row_major);
   // New memory with the shape, type and strides of another.
   static Tensor like(const Tensor &other);
+  // A shape and a type without any memory (runtime/tensor/outline.h).
+  static Tensor outline(Shape shape, Type type = Type::f32, Layout layout = Layout::row_major);
   // Memory that somebody else owns; `owner` is kept as long as the tensor needs it.
   static Tensor borrowed(void *data, Shape shape, Type type, Shape strides, std::shared_ptr<void> owner = nullptr);
   template <typename T>
   static Tensor of(Shape shape, const std::vector<T> &values);
 
   bool defined() const { return memory_ != nullptr; }
+  bool is_outline() const { return memory_ && memory_->is_outline(); }
   const Shape &shape() const { return shape_; }
   const Shape &strides() const { return strides_; }
   int rank() const { return static_cast<int>(shape_.size()); }
@@ -63,6 +66,7 @@ class Tensor {
   template <typename T>
   T *data() const {
     if (TypeOf<T>::value != type_) fail("a ", facts(type_).name, " tensor was read as ", facts(TypeOf<T>::value).name);
+    expect_elements();
     if (memory_) memory_->lend();
     return static_cast<T *>(data_);
   }
@@ -96,6 +100,9 @@ class Tensor {
   Tensor slice(int d, int64_t begin, int64_t count) const;
 
  private:
+  static Tensor shaped(Shape shape, Type type, Layout layout);
+  // Throws where this is an outline.
+  void expect_elements() const;
   int64_t offset(const Shape &indices) const;
 
   Shape shape_, strides_;

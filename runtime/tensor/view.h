@@ -36,6 +36,7 @@ class View {
       if (dimensions_[static_cast<size_t>(d)].extent == 0) return true;
     return false;
   }
+  bool is_outline() const { return memory_->is_outline(); }
   // A kernel wrote through it.
   void written() const { memory_->written(); }
 

@@ -7,7 +7,7 @@ and the C program that it writes (c_programs.py).
 With --passing: fails (exit 1) when a test that the file lists does not pass any more. With --write: writes the tests
 that pass. With --only: runs the tests that the file lists. The program sees inputs only; expected outputs stay here.
 """
-import argparse, collections, concurrent.futures, fnmatch, json, re, shutil, sys, tempfile
+import argparse, concurrent.futures, fnmatch, json, re, shutil, tempfile
 from pathlib import Path
 
 import numpy
@@ -16,6 +16,7 @@ import onnx.backend.test
 from onnx import numpy_helper
 
 import c_programs
+from harness.outcomes import Outcomes
 from harness.program import run_batch
 from harness.tensors import write_tensor
 
@@ -158,18 +159,14 @@ def run_c_programs(program, target, cases):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
-    parser.add_argument("--passing", type=Path)
-    parser.add_argument("--write", type=Path)
-    parser.add_argument("--report", type=Path)
+    Outcomes.add_options(parser)
     parser.add_argument("--match", default="*")
-    parser.add_argument("--only", type=Path)
     parser.add_argument("--compiled", action="store_true")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
 
-    cases = list(discover(options.match))
-    only = set(options.only.read_text().split()) if options.only else None
-    cases = [c for c in cases if only is None or c.test in only]
+    wanted = Outcomes.only(options)
+    cases = [c for c in discover(options.match) if wanted(c.test)]
     batches = [cases[i:i + BATCH] for i in range(0, len(cases), BATCH)]
     if options.compiled:
         target = c_programs.best_target(options.program)
@@ -177,26 +174,13 @@ def main():
         run = lambda batch: run_c_programs(options.program, target, batch)
     else:
         run = lambda batch: run_models(options.program, batch)
-    outcome, why = {}, {}
+    outcomes = Outcomes()
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for results in pool.map(run, batches):
-            for test, result, message in results:
-                if outcome.get(test, "pass") == "pass":   # a test of several data sets passes all of them
-                    outcome[test], why[test] = result, message
-    counts = collections.Counter(outcome.values())
-    print(f"{counts['pass']} of {len(outcome)} pass;", ", ".join(f"{n} {k}" for k, n in sorted(counts.items()) if k != "pass"))
-    passing = sorted(t for t, r in outcome.items() if r == "pass")
-    if options.write:
-        options.write.write_text("".join(t + "\n" for t in passing))
-    if options.report:
-        options.report.write_text("".join(f"{t}\t{outcome[t]}\t{why[t]}\n" for t in sorted(outcome) if outcome[t] != "pass"))
-    if options.passing:
-        expected = [t for t in options.passing.read_text().split()
-                    if fnmatch.fnmatch(t, options.match) and (only is None or t in only)]
-        lost = [t for t in expected if outcome.get(t) != "pass"]
-        for test in lost:
-            print(f"lost: {test}: {outcome.get(test, 'is not in the suite')}: {why.get(test, '')}")
-        sys.exit(1 if lost or not expected else 0)
+            for result in results:
+                outcomes.add(*result)
+    outcomes.conclude(options)
 
 
-main()
+if __name__ == "__main__":
+    main()

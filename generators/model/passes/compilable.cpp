@@ -1,8 +1,11 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <unordered_set>
 
+#include "generators/model/passes/gradient_formulas.h"
 #include "generators/model/passes/passes.h"
+#include "runtime/graph/formula_node.h"
 #include "runtime/onnx/operators/building_blocks.h"
 #include "runtime/onnx/operators/convolution.h"
 #include "runtime/onnx/operators/operators.h"
@@ -14,7 +17,8 @@ namespace {
 // One node written anew; everything that it becomes stands in its place.
 class Rewriter {
  public:
-  explicit Rewriter(Graph &graph) : graph_(graph) {}
+  // `read` are the values that anybody reads.
+  Rewriter(Graph &graph, std::unordered_set<std::string> read) : graph_(graph), read_(std::move(read)) {}
 
   void rewrite(const Graph::Node &n) {
     static const std::map<std::string, void (Rewriter::*)(const Graph::Node &)> rules = {
@@ -27,6 +31,7 @@ class Rewriter {
         {"identity", &Rewriter::repeated},
         {"log_softmax", &Rewriter::softmax},
         {"matmul", &Rewriter::matmul},
+        {"max_pool2d", &Rewriter::max_pool},
         {"slice", &Rewriter::slice},
         {"softmax", &Rewriter::softmax},
         {"sum", &Rewriter::sum},
@@ -39,6 +44,8 @@ class Rewriter {
       nothing(n);
     else if (rule != rules.end())
       (this->*rule->second)(n);
+    else if (const Operation::Algorithm *algorithm = gradient_formula(n.operation))
+      as_formulas(n, *algorithm);
     else
       graph_.nodes.push_back(n);
   }
@@ -190,6 +197,27 @@ class Rewriter {
     give(n, filled(to, y.type, y.shape, 0));
   }
 
+  void as_formulas(const Graph::Node &n, const Operation::Algorithm &algorithm) {
+    Values in;
+    for (const std::string &i : n.inputs) {
+      const Graph::Value &v = graph_.value(i);
+      in.push_back(formula::input("x" + std::to_string(in.size()), {v.shape.begin(), v.shape.end()}, v.type));
+    }
+    add_formulas(graph_, formula::exact_formulas(in, algorithm(in, n.attributes)), n.inputs, [&](int output) {
+      return output < 0 ? graph_.fresh_name(n.outputs[0]) : n.outputs.at(static_cast<size_t>(output));
+    });
+  }
+
+  // Positions of maxima, which gradients read, come from a formula of their own: the kernel has the maxima only.
+  void max_pool(const Graph::Node &n) {
+    Graph::Node maxima = n;
+    if (n.outputs.size() > 1 && read_.count(n.outputs[1]) > 0) {
+      as_formulas({n.operation, n.attributes, n.inputs, {n.outputs[1]}}, positions_of_maxima);
+      maxima.outputs.resize(1);
+    }
+    graph_.nodes.push_back(std::move(maxima));
+  }
+
   // One of ONNX's operators in its place, which is a formula.
   void as_operator(const Graph::Node &n, const std::string &name, const std::vector<std::string> &inputs,
                    const Attributes &attributes) {
@@ -227,6 +255,7 @@ class Rewriter {
   }
 
   Graph &graph_;
+  std::unordered_set<std::string> read_;
   size_t begin_ = 0;  // where the nodes begin that the one at hand becomes
 };
 
@@ -235,7 +264,9 @@ class Rewriter {
 Graph with_compilable_operations(Graph graph) {
   const std::vector<Graph::Node> nodes = std::move(graph.nodes);
   graph.nodes.clear();
-  Rewriter rewriter(graph);
+  std::unordered_set<std::string> read(graph.outputs.begin(), graph.outputs.end());
+  for (const Graph::Node &n : nodes) read.insert(n.inputs.begin(), n.inputs.end());
+  Rewriter rewriter(graph, std::move(read));
   for (const Graph::Node &n : nodes) rewriter.rewrite(n);
   return without_identities(std::move(graph));  // what moves nothing was left as one
 }

@@ -3,12 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include "runtime/graph/gradients.h"
 #include "runtime/graph/trace.h"
 #include "runtime/layers.h"
 #include "runtime/onnx/export.h"
 #include "runtime/onnx/lower_model.h"
+#include "runtime/onnx/operators/lowering.h"
 #include "runtime/operations.h"
 #include "tests/compiled_graph.h"
+#include "tests/errors.h"
 
 namespace saltern {
 namespace {
@@ -123,6 +126,8 @@ const std::map<std::string, Case> &cases() {
 // Why a saved net has no such operation; null where it can have it.
 const char *left_out(const std::string &name) {
   if (name == "attention") return "the model compiler makes it";
+  if (name == "counted_samples") return "it is a formula, and traced as one";
+  if (name == "formula" || name == "scatter_sum") return "a node says by itself what it computes";
   // conv2d_gradient_x is a transposed convolution, too.
   if (name == "conv2d_gradient_x") return "tests/generators/model_test.cpp has it";
   if (name.find("_gradient") != std::string::npos) return "gradients are of training";
@@ -184,6 +189,34 @@ TEST(Operations, EveryOneHasACaseOrAReasonWhyNot) {
 TEST(Operations, EachRunsCompilesAndIsOnnxWithTheSameResults) { expect_usable(cases()); }
 
 TEST(Operations, NetsOfSumsMeansAndRepetitionsDoToo) { expect_usable(nets()); }
+
+// Of the real inputs of each, by a seed; nets are losses, which need none.
+Graph with_all_gradients(const std::map<std::string, Case> &table) {
+  Graph graph = graph_of(table);
+  for (const auto &[name, c] : table) {
+    std::vector<std::string> wanted;
+    for (size_t i = 1; i <= c.inputs.size(); ++i) wanted.push_back(name + ".x" + std::to_string(i));
+    graph = with_gradients(graph, name + ".y", wanted);
+  }
+  return graph;
+}
+
+TEST(Operations, GradientsOfEachCompile) {
+  expect_right_when_compiled(with_all_gradients(cases()));
+  expect_right_when_compiled(with_all_gradients(nets()));
+}
+
+TEST(Operations, ScattersAreRefusedByName) {
+  Graph g;
+  g.add_input("x", {4});
+  g.add_input("places", {6}, Type::i64);
+  const formula::Expression place = formula::load(1, Type::i64, {formula::axis(0)});
+  g.add_node("formula", {"x", "places"}, "y", {6}, {{"element", formula::load(0, Type::f32, {place})}});
+  g.outputs = {"y"};
+  const Graph gradient = with_gradients(g, "y", {"x"});
+  EXPECT_THROW(most_lanes(gradient), Unsupported);
+  expect_error([&] { most_lanes(gradient); }, {"node 'd_x' (scatter_sum)"});
+}
 
 TEST(Operations, DropoutOfASavedNetDoesNothing) {
   const Graph graph = graph_of({{"dropout", cases().at("dropout")}});

@@ -1,0 +1,79 @@
+#include "runtime/graph/formula_node.h"
+
+#include <algorithm>
+
+namespace saltern {
+
+namespace {
+
+std::string target(size_t d) { return "target" + std::to_string(d); }
+
+formula::ExactFormula formula_of(const Attributes &a, const Shape &shape) {
+  formula::ExactFormula f;
+  f.shape = shape;
+  f.element = a.expression("element");
+  f.type = f.element.type();
+  if (!a.has("space")) return f;
+  f.space = a.integers("space");
+  for (size_t d = 0; d < shape.size(); ++d)
+    f.targets.push_back(a.has(target(d)) ? a.expression(target(d)) : formula::Expression());
+  return f;
+}
+
+Values values_of(const Values &in, const Attributes &a) {
+  const formula::ExactFormula f = formula_of(a, a.integers("shape"));
+  std::vector<formula::Expression> extents(f.shape.begin(), f.shape.end());
+  if (!f.is_scatter()) return {of_formula("formula", f.element, extents, in)};
+  const auto with_operands = [&](const formula::Expression &e) { return formula::with_operands(e, in); };
+  formula::Stage s;
+  s.name = "scatter_sum";
+  s.rank = static_cast<int>(f.shape.size());
+  s.reduction = formula::Function::sum;
+  s.extents = extents;
+  s.extents.insert(s.extents.end(), f.space.begin() + s.rank, f.space.end());
+  s.element = with_operands(f.element);
+  for (int d = 0; d < s.rank; ++d) {
+    const formula::Expression &t = f.targets[static_cast<size_t>(d)];
+    s.targets.push_back(t.defined() ? with_operands(t) : formula::axis(d));
+  }
+  return {stage(std::move(s))};
+}
+
+const Operation formula_row("formula", Operation::Algorithm(values_of));
+const Operation scatter_row("scatter_sum", Operation::Algorithm(values_of));
+
+}  // namespace
+
+bool is_formula_node(const Graph::Node &node) {
+  return node.operation == formula_row.name || node.operation == scatter_row.name;
+}
+
+formula::ExactFormula formula_of(const Graph &graph, const Graph::Node &node) {
+  return formula_of(node.attributes, graph.value(node.outputs.at(0)).shape);
+}
+
+Graph::Node node_of(const formula::ExactFormula &f, std::vector<std::string> inputs, const std::string &output) {
+  Attributes a = {{"element", f.element}};
+  if (f.is_scatter()) a.set("space", f.space);
+  for (size_t d = 0; d < f.targets.size(); ++d)
+    if (f.targets[d].defined()) a.set(target(d), f.targets[d]);
+  return {f.is_scatter() ? scatter_row.name : formula_row.name, std::move(a), std::move(inputs), {output}};
+}
+
+std::vector<std::string> add_formulas(Graph &graph, const formula::ExactFormulas &all, std::vector<std::string> values,
+                                      const std::function<std::string(int output)> &name) {
+  for (const formula::ExactFormula &f : all.stages) {
+    const auto output = std::find(all.outputs.begin(), all.outputs.end(), static_cast<int>(values.size()));
+    const std::string called = name(output == all.outputs.end() ? -1 : static_cast<int>(output - all.outputs.begin()));
+    std::vector<std::string> operands;
+    for (int o : f.operands) operands.push_back(values.at(static_cast<size_t>(o)));
+    graph.values[called] = {f.shape, f.type, {}};
+    graph.nodes.push_back(node_of(f, std::move(operands), called));
+    values.push_back(called);
+  }
+  std::vector<std::string> outputs;
+  for (int o : all.outputs) outputs.push_back(values.at(static_cast<size_t>(o)));
+  return outputs;
+}
+
+}  // namespace saltern
