@@ -184,7 +184,7 @@ inline std::vector<std::pair<std::string, std::function<Case()>>> algorithm_case
         g, "w",
         {formula::size("g"), formula::size("o"), formula::size("c"), formula::size("kh", 3), formula::size("kw", 3)},
         {2, 2, 3, 3, 2});
-    return Case{"grouped_conv2d", {grouped_conv2d(x, w, {2, 1, 1})}, {x, w}, g};
+    return Case{"grouped_conv2d", {grouped_conv2d(x, w, Slide{2, 1, 1})}, {x, w}, g};
   });
   add("conv1d", [] {
     Given g;
@@ -209,7 +209,7 @@ inline std::vector<std::pair<std::string, std::function<Case()>>> algorithm_case
         sized(g, "x", {formula::size("n"), formula::size("o"), formula::size("p"), formula::size("q")}, {2, 3, 4, 3});
     const Value w = sized(g, "w", {formula::size("o"), formula::size("c"), 3, 3}, {3, 2, 3, 3});
     const Expression height = (x.extent(2) - 1) * 2 + 1, width = (x.extent(3) - 1) * 2 + 1;
-    return Case{"transposed_conv2d", {transposed_conv2d(x, w, {2, 1, 1}, height, width)}, {x, w}, g};
+    return Case{"transposed_conv2d", {transposed_conv2d(x, w, Slide{2, 1, 1}, height, width)}, {x, w}, g};
   });
   for (const bool largest : {true, false})
     for (const int stride : {1, 2, 3})

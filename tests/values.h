@@ -17,6 +17,7 @@
 #include "dsl/derivative.h"
 #include "generators/kernel.h"
 #include "runtime/formula/evaluate_values.h"
+#include "runtime/tensor/view.h"
 #include "tests/random_buffer.h"
 
 namespace saltern {

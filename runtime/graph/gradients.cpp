@@ -8,7 +8,6 @@
 #include "runtime/autograd/backward.h"
 #include "runtime/graph/formula_node.h"
 #include "runtime/graph/trace.h"
-#include "runtime/onnx/operators/lowering.h"
 #include "runtime/operations.h"
 
 namespace saltern {

@@ -1,5 +1,6 @@
 #include "runtime/layers/unary.h"
 
+#include "algorithms/elementwise.h"
 #include "runtime/kernels/kernels.h"
 #include "runtime/tensor/strided.h"
 
@@ -7,16 +8,15 @@ namespace saltern {
 
 namespace {
 
-// A function NAME needs the kernels NAME(x) -> y and NAME_gradient(x, dy) -> dx = f'(x) dy. Its second derivative, a
-// formula of operations, is needed where gradients of gradients are; without it everything else works.
+// A row of algorithms/elementwise.h, whose kernels are NAME(x) -> y and NAME_gradient(x, dy) -> dx. The gradients of that
+// are derived from the formula.
 class Unary {
  public:
-  using Formula = std::function<Variable(const Variable &x)>;
-
-  explicit Unary(const std::string &name, Formula second_derivative = nullptr)
-      : second_(std::move(second_derivative)),
-        gradient_(name + "_gradient", compute(name + "_gradient"),
-                  [this](const Taped &t, const std::vector<Variable> &dd) { return second_order(t, dd[0]); }),
+  explicit Unary(const std::string &name)
+      : gradient_(name + "_gradient", compute(name + "_gradient"),
+                  Operation::Algorithm([f = row(name).of](const Values &in, const Attributes &) {
+                    return formula::gradient({f(in.at(0))}, {in.at(1)}, {in[0]});
+                  })),
         forward_(name, compute(name), [this](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
           return {apply_one(gradient_, {t.input(0), dy[0]})};
         }) {}
@@ -24,6 +24,12 @@ class Unary {
   Variable operator()(const Variable &x) const { return apply_one(forward_, {x}); }
 
  private:
+  static const algorithms::UnaryRow &row(const std::string &name) {
+    const auto *found = algorithms::find_row(algorithms::unary_rows(), name);
+    if (!found) fail("algorithms/elementwise.h has no function '", name, "'");
+    return *found;
+  }
+
   // NAME(x) and NAME_gradient(x, dy) alike: all inputs in the memory order of the first.
   static Operation::Compute compute(const std::string &kernel) {
     return [kernel](const std::vector<Tensor> &in, const Attributes &) -> std::vector<Tensor> {
@@ -36,57 +42,29 @@ class Unary {
     };
   }
 
-  // Of dx = f'(x) dy, given the gradient dd of dx.
-  std::vector<Variable> second_order(const Taped &t, const Variable &dd) const {
-    const Variable &x = t.input(0), &dy = t.input(1);
-    std::vector<Variable> d(2);
-    if (t.needs(0)) {
-      if (!second_) fail("'", forward_.name, "' has no second derivative; give its Unary a formula for one");
-      const Variable f2 = second_(x);
-      if (f2.defined()) d[0] = dd * dy * f2;
-    }
-    if (t.needs(1)) d[1] = apply_one(gradient_, {x, dd});
-    return d;
-  }
-
-  Formula second_;
   Operation gradient_, forward_;
 };
-
-// The second derivative of a function made of straight lines: none.
-Variable piecewise_linear(const Variable &) { return {}; }
 
 }  // namespace
 
 namespace operations {
 
-const Unary negate("negate", piecewise_linear);
-const Unary absolute("absolute", piecewise_linear);
-const Unary reciprocal("reciprocal", [](const Variable &x) { return 2.0 / (x * x * x); });
-const Unary square("square", [](const Variable &x) { return expand(scalar(2), x.shape()); });
-const Unary sqrt("sqrt", [](const Variable &x) { return -0.25 / (x * saltern::sqrt(x)); });
-const Unary exp("exp", saltern::exp);
-const Unary log("log", [](const Variable &x) { return -1.0 / (x * x); });
-const Unary sine("sine", [](const Variable &x) { return -saltern::sine(x); });
-const Unary cosine("cosine", [](const Variable &x) { return -saltern::cosine(x); });
-const Unary erf("erf", [](const Variable &x) { return -2.256758334191025 * x * exp(-(x * x)); });  // 4/sqrt(pi)
-const Unary relu("relu", piecewise_linear);
-const Unary leaky_relu("leaky_relu", piecewise_linear);
-const Unary sigmoid("sigmoid", [](const Variable &x) {
-  const Variable s = saltern::sigmoid(x);
-  return s * (1 - s) * (1 - 2 * s);
-});
-const Unary tanh("tanh", [](const Variable &x) {
-  const Variable t = saltern::tanh(x);
-  return -2 * t * (1 - t * t);
-});
-const Unary gelu("gelu", [](const Variable &x) {
-  return (2 - x * x) * exp(-0.5 * (x * x)) * 0.3989422804014327;  // 1 / sqrt(2 pi)
-});
-const Unary silu("silu", [](const Variable &x) {
-  const Variable s = sigmoid(x);
-  return s * (1 - s) * (2 + x * (1 - 2 * s));
-});
+const Unary negate("negate");
+const Unary absolute("absolute");
+const Unary reciprocal("reciprocal");
+const Unary square("square");
+const Unary sqrt("sqrt");
+const Unary exp("exp");
+const Unary log("log");
+const Unary sine("sine");
+const Unary cosine("cosine");
+const Unary erf("erf");
+const Unary relu("relu");
+const Unary leaky_relu("leaky_relu");
+const Unary sigmoid("sigmoid");
+const Unary tanh("tanh");
+const Unary gelu("gelu");
+const Unary silu("silu");
 
 }  // namespace operations
 

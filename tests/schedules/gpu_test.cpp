@@ -34,13 +34,19 @@ std::vector<Mapped> mapped() {
   const Mapping one = {"one operand in shared memory", {{"shared", 1}, {"step", 8}}};
   const Mapping both = {"both operands in shared memory", {{"shared", 2}, {"row_threads", 2}}};
   const Mapping whole = {"images in one part", {{"parts", 1}}};
-  return {{"dense", {own, one, both}},
-          {"dense_gradient_x", {own, both}},
-          {"dense_gradient_w", {own, both}},
-          {"matmul", {own, one, both}},
-          {"conv2d", {own, one}},
-          {"conv2d_gradient_x", {own, one}},
-          {"conv2d_gradient_w", {own, whole}}};
+  std::vector<Mapped> all = {{"dense", {own, one, both}},
+                             {"dense_gradient_x", {own, both}},
+                             {"dense_gradient_w", {own, both}},
+                             {"matmul", {own, one, both}},
+                             {"conv2d", {own, one}},
+                             {"conv2d_gradient_x", {own, one}},
+                             {"conv2d_gradient_w", {own, whole}}};
+  // By structure: maps, rows, columns, and what is read at places that data says.
+  for (const char *kernel : {"relu", "sigmoid_gradient", "gelu_gradient", "softmax", "softmax_gradient", "log_softmax",
+                             "cross_entropy", "cross_entropy_gradient", "layer_norm", "rms_norm",
+                             "batch_norm_statistics", "batch_norm", "batch_norm_gradient", "maximum_over_gradient"})
+    all.push_back({kernel, {own}});
+  return all;
 }
 
 Build gpu_build(const std::string &kernel, const Mapping &m, const Target &target) {

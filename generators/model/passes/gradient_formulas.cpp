@@ -3,8 +3,8 @@
 #include <limits>
 #include <map>
 
-#include "algorithms/functions.h"
-#include "dsl/derivative.h"
+#include "algorithms/elementwise.h"
+#include "algorithms/probabilities.h"
 
 namespace saltern::generators {
 
@@ -13,11 +13,7 @@ namespace {
 using namespace formula;
 using Algorithm = Operation::Algorithm;
 
-// ---- Of functions: (x, dy) -> dx, and (a, b, dy) -> da or db under the full shape.
-
-Algorithm of_unary(Value (*f)(const Value &)) {
-  return [f](const Values &in, const Attributes &) { return gradient({f(in.at(0))}, {in.at(1)}, {in[0]}); };
-}
+// ---- Of functions of two: (a, b, dy) -> da or db under the full shape.
 
 Value broadcasted(const Value &v, const Value &like) {
   return compute("operand", like.extents(), [&](const Axes &at) {
@@ -28,8 +24,8 @@ Value broadcasted(const Value &v, const Value &like) {
   });
 }
 
-Algorithm of_binary(Value (*f)(const Value &, const Value &), size_t wanted) {
-  return [f, wanted](const Values &in, const Attributes &) {
+Algorithm of_binary(const algorithms::BinaryRow &row, size_t wanted) {
+  return [f = row.of, wanted](const Values &in, const Attributes &) {
     const Value &dy = in.at(2);
     const Values operands = {broadcasted(in[0], dy), broadcasted(in[1], dy)};
     return gradient({f(operands[0], operands[1])}, {dy}, {operands[wanted]});
@@ -137,23 +133,19 @@ Values average_pool(const Values &in, const Attributes &a) {
 // ---- Of norms and losses.
 
 Values softmax(const Values &in, const Attributes &a) {
-  const Value &y = in.at(0), &dy = in.at(1);
-  return {y * (dy - sum(y * dy, {static_cast<int>(a.integer("axis"))}))};
+  return {algorithms::softmax_gradient(in.at(0), in.at(1), static_cast<int>(a.integer("axis")))};
 }
 
 Values log_softmax(const Values &in, const Attributes &a) {
-  const Value &y = in.at(0), &dy = in.at(1);
-  return {dy - exp(y) * sum(dy, {static_cast<int>(a.integer("axis"))})};
+  return {algorithms::log_softmax_gradient(in.at(0), in.at(1), static_cast<int>(a.integer("axis")))};
 }
 
 Values cross_entropy(const Values &in, const Attributes &a) {
-  const Value &x = in.at(0), labels = cast(Type::i64, in.at(1)), &dloss = in.at(2);
-  const Value power = named("power", exp(x - named("largest", greatest(x, {1})))),
-              total = named("total", sum(power, {1}));
-  return {compute("cross_entropy_gradient", {x.extent(0), x.extent(1)}, [&](Expression n, Expression c) {
-    const Expression one = constant(x.type(), 1), zero = constant(x.type(), 0), label = labels(n);
-    const Expression dx = (power(n, c) / total(n, 0) - select(label == c, one, zero)) * dloss(n);
-    return a.has("ignore") ? select(label == constant_integer(Type::i64, a.integer("ignore")), zero, dx) : dx;
+  const Value dx = algorithms::cross_entropy_gradient(in.at(0), in.at(1), in.at(2));
+  if (!a.has("ignore")) return {dx};
+  return {compute("left_out", dx.extents(), [&](const Axes &at) {
+    const Expression label = cast(Type::i64, in[1](at[0]));
+    return select(label == constant_integer(Type::i64, a.integer("ignore")), constant(dx.type(), 0), dx.at(at));
   })};
 }
 
@@ -171,30 +163,9 @@ const std::map<std::string, Algorithm> &table() {
         {"log_softmax_gradient", log_softmax},
         {"cross_entropy_gradient", cross_entropy},
     };
-    const std::pair<const char *, Value (*)(const Value &)> unary[] = {
-        {"relu", algorithms::relu},
-        {"leaky_relu", [](const Value &x) { return algorithms::leaky_relu(x, 0.01); }},
-        {"sigmoid", algorithms::sigmoid},
-        {"tanh", formula::tanh},
-        {"exp", formula::exp},
-        {"log", formula::log},
-        {"sqrt", formula::sqrt},
-        {"reciprocal", [](const Value &x) { return 1 / x; }},
-        {"negate", [](const Value &x) { return -x; }},
-        {"absolute", formula::abs},
-        {"square", [](const Value &x) { return x * x; }},
-        {"gelu", algorithms::gelu},
-        {"silu", algorithms::silu},
-        {"erf", formula::erf},
-        {"sine", formula::sin},
-        {"cosine", formula::cos},
-    };
-    for (const auto &[name, f] : unary) all[std::string(name) + "_gradient"] = of_unary(f);
-    const std::pair<const char *, Value (*)(const Value &, const Value &)> binary[] = {
-        {"maximum", formula::max}, {"minimum", formula::min}, {"power", formula::power}};
-    for (const auto &[name, f] : binary) {
-      all[std::string(name) + "_gradient_a"] = of_binary(f, 0);
-      all[std::string(name) + "_gradient_b"] = of_binary(f, 1);
+    for (const algorithms::BinaryRow &row : algorithms::binary_rows()) {
+      all[row.name + "_gradient_a"] = of_binary(row, 0);
+      all[row.name + "_gradient_b"] = of_binary(row, 1);
     }
     return all;
   }();
