@@ -247,6 +247,8 @@ bool subtracts_twice(const Expression::Node &n) {
 
 }  // namespace
 
+bool finds_the_best(Function f) { return f >= Function::greatest; }
+
 bool minds_what_is_no_number(const Expression &element) {
   static const std::set<Function> minding = {Function::is_nan, Function::is_infinite, Function::exp,
                                              Function::log,    Function::tanh,        Function::erf,
@@ -256,6 +258,7 @@ bool minds_what_is_no_number(const Expression &element) {
   formula::for_each_node(element, [&](const Expression::Node &n) {
     if (facts(n.type).is_small_real() || subtracts_twice(n)) minds = true;
     if (n.kind == Kind::cast) minds |= is_real(n.arguments[0].type()) && !is_real(n.type);
+    if (n.kind == Kind::reduce) minds |= is_real(n.arguments[0].type()) && finds_the_best(n.function);
     if (n.kind != Kind::call || !is_real(n.arguments[0].type())) return;
     minds |= minding.count(n.function) > 0;
     // What is compared of parameters alone is the same for all elements.

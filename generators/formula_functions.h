@@ -20,6 +20,9 @@ Halide::Expr strict_call(formula::Function f, const Halide::Expr &a, const Halid
 // A value in the compute type of `from`, in that of `to`.
 Halide::Expr cast_code(Type from, Type to, const Halide::Expr &a);
 
+// A reduction whose result is one of its elements, or the place of one.
+bool finds_the_best(formula::Function reduction);
+
 // Whether a formula asks for what LLVM may otherwise take for impossible, NaN and infinity: in its own words, or in those
 // of a function (schedules/forms/elementary.h) or of a conversion.
 bool minds_what_is_no_number(const formula::Expression &element);

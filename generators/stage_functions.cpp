@@ -25,7 +25,9 @@ std::vector<int64_t> known_extents(const Stage &s) {
   return extents;
 }
 
-bool minds(const Stage &s) { return s.element.defined() && minds_what_is_no_number(s.element); }
+bool minds(const Stage &s) {
+  return s.element.defined() && ((s.reduction && finds_the_best(*s.reduction)) || minds_what_is_no_number(s.element));
+}
 
 }  // namespace
 

@@ -389,8 +389,9 @@ void on_gpu(const FormulaToSchedule &all) {
     grid(f, f.args());
     for (int u = 0; u < updates; ++u) grid(f.update(u), f.args());
   };
+  std::set<std::string> launched;  // several stages may be made in one walk
   for (const StageToSchedule &s : all.stages) {
-    if (kept.count(s.stage.get()) == 0) continue;
+    if (kept.count(s.stage.get()) == 0 || !launched.insert(s.func.name()).second) continue;
     Func f = s.func;
     f.compute_root();
     launch(f, s.stage->is_scatter() ? 0 : f.num_update_definitions());

@@ -124,8 +124,11 @@ inline Halide::Expr log(const Halide::Expr &x, bool awaited = false) {
   const Halide::Expr sum = awaited ? polynomial(s, {c[8], c[6], c[4], c[2], c[0]}) * r +
                                          (polynomial(s, {c[7], c[5], c[3], c[1]}) * s + whole)
                                    : polynomial(r, {c[8], c[7], c[6], c[5], c[4], c[3], c[2], c[1], c[0]}) * r + whole;
-  return Halide::reinterpret<float>(Halide::select(strict_less(x, number(x, 0)) || is_no_number(x), -1,
-                                                   Halide::reinterpret<int32_t>(sum)));  // -1 has the bits of a NaN
+  // By the bits: LLVM takes a sum for a number. Of what is below 0, and of NaN, they are above those of infinity; added to
+  // 0, -0 is 0.
+  const Halide::Expr given = Halide::reinterpret<uint32_t>(strict(Call::strict_add, x, number(x, 0)));
+  return Halide::reinterpret<float>(
+      Halide::select(given > word(0x7F800000), -1, Halide::reinterpret<int32_t>(sum)));  // -1 has the bits of a NaN
 }
 
 // x^y as C99 has it. Relative error below 1e-7 |y log x|, or that of log.
