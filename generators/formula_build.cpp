@@ -26,7 +26,6 @@ void Build::bind(const Expression &size, const Halide::Expr &value) {
 void Build::declare(const Value &input, Range range, bool any_stride) {
   const forms::Tensor t = buffer(input->name, input.rank(), storage_type(input.type()), range, any_stride);
   for (int d = 0; d < input.rank(); ++d) bind(input.extent(d), t.extent(input.rank() - 1 - d));
-  formula_inputs_.push_back(input);
   stages_.add_input(input, t.func());
 }
 
@@ -90,14 +89,12 @@ formula::Expression Build::count(const std::string &name, int64_t least) {
 
 Halide::Func Build::output(const std::string &name, const Value &y) {
   stages_.add({y});
-  formula_results_.push_back(y);
   output_stages_.push_back(y.shared());
   return output(name, stages_.stored(y));
 }
 
 Halide::Func Build::outputs(const std::vector<std::string> &names, const formula::Values &results) {
   stages_.add(results);
-  formula_results_.insert(formula_results_.end(), results.begin(), results.end());
   output_stages_.push_back(results.at(0).shared());
   std::vector<Halide::Expr> components;
   const forms::Tensor first = stages_.stored(results.at(0));

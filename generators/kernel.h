@@ -95,8 +95,6 @@ class Build {
   void schedule_by_structure();
   // The function of a stage, for a schedule of one's own.
   const StageFunction &stage(const formula::Value &v) const { return stages_.of(v); }
-  const formula::Values &formula_inputs() const { return formula_inputs_; }
-  const formula::Values &formula_results() const { return formula_results_; }
 
   // Returns the function that is written to the output buffer: a copy of y, for the schedule to tile.
   Halide::Func output(const std::string &name, const forms::Tensor &y);
@@ -165,7 +163,6 @@ class Build {
   std::vector<forms::Tensor> results_;
   StageFunctions stages_;
   std::map<std::string, formula::Expression> sizes_;  // by name; parameters and counts too
-  formula::Values formula_inputs_, formula_results_;
   std::vector<std::shared_ptr<const formula::Stage>> output_stages_;  // what each output is a copy of
 };
 

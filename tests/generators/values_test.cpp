@@ -1,5 +1,5 @@
-// Values as kernels of any size, scheduled by their structure alone: each algorithm, its gradient and the gradient of that
-// give what the interpreter gives.
+// Values as kernels of any size, scheduled by their structure alone: each algorithm and its gradient give what the
+// interpreter gives.
 
 #include <gtest/gtest.h>
 
