@@ -6,26 +6,37 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
+#include <chrono>
+#include <vector>
 
 #include "runtime/error.h"
 
 namespace saltern {
 namespace {
 
-double best_of(InstructionSet set, int threads, int times) {
-  double best = 0;
-  for (int i = 0; i < times; ++i) best = std::max(best, peak_gflops(set, threads));
+// The best burst of each set, all of them taken in turns, until a wider set is no slower or five seconds are over: what
+// else the machine does slows a burst down, and may do so for as long as fifty of them take.
+std::vector<double> best_peaks(const std::vector<InstructionSet> &sets) {
+  std::vector<double> best(sets.size(), 0.0);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto in_order = [&] {
+    for (size_t i = 1; i < best.size(); ++i)
+      if (best[i] <= 0.9 * best[i - 1]) return false;
+    return true;
+  };
+  do {
+    for (int round = 0; round < 50; ++round)
+      for (size_t i = 0; i < sets.size(); ++i) best[i] = std::max(best[i], peak_gflops(sets[i]));
+  } while (!in_order() && std::chrono::steady_clock::now() - begin < std::chrono::seconds(5));
   return best;
 }
 
 TEST(Peak, IsNoLowerForAWiderInstructionSet) {
-  double previous = 0;
-  for (InstructionSet set : available_instruction_sets()) {
-    const double peak = best_of(set, 1, 50);
-    EXPECT_GT(peak, 1) << name(set);
-    EXPECT_GT(peak, 0.9 * previous) << name(set);
-    previous = peak;
+  const std::vector<InstructionSet> sets = available_instruction_sets();
+  const std::vector<double> peaks = best_peaks(sets);
+  for (size_t i = 0; i < sets.size(); ++i) {
+    EXPECT_GT(peaks[i], 1) << name(sets[i]);
+    EXPECT_GT(peaks[i], i > 0 ? 0.9 * peaks[i - 1] : 0) << name(sets[i]);
   }
 }
 
