@@ -2,8 +2,8 @@
 // Functions of one number and of two, with their parameters. Gradients come from the formulas, but for those whose
 // convention at a kink is another one than the formula's.
 //
-// NaN goes through all of them. At a kink the gradient is PyTorch's: that of relu is 0 at 0, of leaky_relu the slope;
-// equal operands of maximum and minimum share it.
+// NaN goes through all of them but thresholded_relu. At a kink the gradient is PyTorch's: that of relu is 0 at 0, of
+// leaky_relu the slope; equal operands of maximum and minimum share it.
 
 #include "dsl/derivative.h"
 
@@ -14,8 +14,11 @@ using namespace formula;
 inline Value relu(const Value &x) {
   return with_gradient(max(x, 0), {{x}, [x](const Value &dy) { return Values{where(x > 0, dy, 0)}; }});
 }
-inline Value leaky_relu(const Value &x, double slope) { return where(x > 0, x, x * slope); }
+inline Value leaky_relu(const Value &x, const Value &slope) { return where(x > 0, x, x * slope); }
+inline Value thresholded_relu(const Value &x, double least) { return where(x > least, x, 0); }
 inline Value elu(const Value &x, double alpha) { return where(x > 0, x, (exp(min(x, 0)) - 1) * alpha); }
+inline Value selu(const Value &x, double alpha, double scale) { return elu(x, alpha) * scale; }
+inline Value celu(const Value &x, double alpha) { return where(x > 0, x, (exp(min(x, 0) / alpha) - 1) * alpha); }
 
 // Both sides by the power that cannot overflow. Its derivative y (1 - y) would lose its digits in 1 - y.
 inline Value sigmoid(const Value &x) {
@@ -24,6 +27,7 @@ inline Value sigmoid(const Value &x) {
                        {{x}, [e](const Value &dy) { return Values{dy * (e / ((e + 1) * (e + 1)))}; }});
 }
 inline Value silu(const Value &x) { return x * sigmoid(x); }
+inline Value swish(const Value &x, double steepness) { return x * sigmoid(x * steepness); }
 inline Value softplus(const Value &x) { return max(x, 0) + log(exp(-abs(x)) + 1); }
 // tanh(softplus(x)) = n / (n + 2) with n = e^x (e^x + 2), and 1 from 20 on.
 inline Value mish(const Value &x) {
@@ -31,10 +35,14 @@ inline Value mish(const Value &x) {
   return x * (n / (n + 2));
 }
 inline Value gelu(const Value &x) { return x * ((erf(x * 0.70710678118654752) + 1) * 0.5); }
-inline Value gelu_tanh(const Value &x) {
-  return x * 0.5 * (tanh((x + x * x * x * 0.044715) * 0.79788456080286536) + 1);
+// (1 + tanh u) / 2 is the sigmoid of 2 u.
+inline Value gelu_tanh(const Value &x) { return x * sigmoid((x + x * x * x * 0.044715) * (2 * 0.79788456080286536)); }
+inline Value hard_sigmoid(const Value &x, double slope, double shift) { return max(min(x * slope + shift, 1), 0); }
+inline Value hard_swish(const Value &x) { return x * hard_sigmoid(x, 1.0 / 6, 0.5); }
+inline Value softsign(const Value &x) { return x / (abs(x) + 1); }
+inline Value shrink(const Value &x, double threshold, double bias) {
+  return where(x < -threshold, x + bias, where(x > threshold, x - bias, 0));
 }
-inline Value hard_swish(const Value &x) { return x * max(min(x + 3, 6), 0) / 6; }
 inline Value reciprocal(const Value &x) { return 1 / x; }
 inline Value square(const Value &x) { return x * x; }
 

@@ -7,29 +7,68 @@
 //   rms_norm       x(..., c)      over c, without the mean
 //   batch_norm     x(n, c, ...)   over all but c;    instance_norm  over all but n and c
 //   group_norm     x(n, c, p)     over p and the channels of a group
+//   lp_normalised  x over its norm along an axis, and 0 where that is 0
+//   local_response_norm           x(n, c, ...) over (bias + alpha mean of the squares of `size` channels around)^beta
 //
 // The variance is taken about the mean, in a second walk over x: the mean of x^2 less that of x, squared, loses all digits
 // where the mean is large against the deviation.
 
 #include <algorithm>
 
-#include "dsl/value.h"
+#include "algorithms/reductions.h"
 
 namespace saltern::algorithms {
 
 using namespace formula;
 
+// What elements that are normalised together share: their mean, and 1 / sqrt(variance + epsilon).
+struct Moments {
+  Value mean, factor;
+  Value of(const Value &x) const { return (x - mean) * factor; }
+};
+
+inline Moments moments(const Value &x, const std::vector<int> &axes, const Value &epsilon) {
+  const Value m = named("mean", mean(x, axes)), deviation = x - m;
+  return {m, named("factor", 1 / sqrt(mean(deviation * deviation, axes) + epsilon))};
+}
+
 inline Value normalised(const Value &x, const std::vector<int> &axes, const Value &epsilon) {
-  const Value deviation = x - mean(x, axes);
-  return deviation * named("factor", 1 / sqrt(mean(deviation * deviation, axes) + epsilon));
+  return moments(x, axes, epsilon).of(x);
 }
 
 inline Value layer_norm(const Value &x, const Value &scale, const Value &shift, const Value &epsilon) {
   return normalised(x, {-1}, epsilon) * scale + shift;
 }
 
+inline Value rms_normalised(const Value &x, const std::vector<int> &axes, const Value &epsilon) {
+  return x * named("factor", 1 / sqrt(mean(x * x, axes) + epsilon));
+}
+
 inline Value rms_norm(const Value &x, const Value &scale, const Value &epsilon) {
-  return x * named("factor", 1 / sqrt(mean(x * x, {-1}) + epsilon)) * scale;
+  return rms_normalised(x, {-1}, epsilon) * scale;
+}
+
+// The deviation itself has a small number added, and not its square.
+inline Value mean_variance_norm(const Value &x, const std::vector<int> &axes) {
+  const Value deviation = x - named("mean", mean(x, axes));
+  return deviation / named("deviation", sqrt(mean(deviation * deviation, axes)) + 1e-9);
+}
+
+inline Value lp_normalised(const Value &x, int axis, int p) {
+  const Value norm = named("norm", p == 1 ? l1_norm(x, {axis}) : l2_norm(x, {axis}));
+  return where(norm == 0, 0, x / norm);
+}
+
+inline Value local_response_norm(const Value &x, int64_t size, double alpha, double beta, double bias) {
+  const Value squares = compute("squares", x.extents(), [&](const Axes &at) {
+    return sum({size}, [&](const Axes &k) {
+      Axes from = at;
+      from[1] = at[1] + k[0] - (size - 1) / 2;
+      const Expression v = x.or_else(0, from);
+      return v * v;
+    });
+  });
+  return x / power(squares * (alpha / static_cast<double>(size)) + bias, beta);
 }
 
 // A value for each channel, beside x whose channels are this axis.
@@ -104,7 +143,7 @@ inline BatchNormGradient batch_norm_gradient(const Value &x, const Statistics &o
   Expression count = 1;
   for (int d : over) count = count * x.extent(d);
   const Value share = constant_value(x.type(), 1) / inlined({}, [&](const Axes &) { return cast(x.type(), count); });
-  const Value factor = named("scale_r", scale * r);
+  const Value factor = named("factor", scale / sqrt(of.variance + epsilon));
   const Value slope = named("slope", products * r * r * share), offset = named("offset", shift * share);
   const Value dx = whose == StatisticsOf::x ? beside(factor) * (dy - beside(offset) - deviation * beside(slope))
                                             : beside(factor) * dy;

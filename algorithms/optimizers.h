@@ -10,6 +10,9 @@
 //     m' = beta1 m + (1 - beta1) g'       v' = beta2 v + (1 - beta2) g'^2
 //     p' = p - rate (m' / correction1) / (sqrt(v' / correction2) + epsilon)
 //   with correction1 = 1 - beta1^t and correction2 = 1 - beta2^t for step t = 1, 2, ...
+//
+//   adagrad(p, g, v) -> { p', v' }
+//     g' = g + weight_decay p       v' = v + g'^2       p' = p - rate g' / (sqrt(v') + epsilon)
 
 #include "dsl/value.h"
 
@@ -35,11 +38,20 @@ struct AdamSettings {
 inline Values adam(const Value &p, const Value &g, const Value &m, const Value &v, const AdamSettings &s) {
   const Value together = s.decoupled == 0;
   const Value gradient = g + where(together, s.weight_decay, 0) * p;
-  const Value decayed = p - s.rate * where(together, 0, s.weight_decay) * p;
+  const Value decayed = p * (1 - s.rate * where(together, 0, s.weight_decay));
   const Value mean = s.beta1 * m + (1 - s.beta1) * gradient;
   const Value square = s.beta2 * v + (1 - s.beta2) * gradient * gradient;
   const Value step = (mean / s.correction1) / (sqrt(square / s.correction2) + s.epsilon);
   return {decayed - s.rate * step, mean, square};
+}
+
+struct AdagradSettings {
+  Value rate, epsilon, weight_decay;
+};
+
+inline Values adagrad(const Value &p, const Value &g, const Value &v, const AdagradSettings &s) {
+  const Value gradient = g + s.weight_decay * p, square = v + gradient * gradient;
+  return {p - s.rate * gradient / (sqrt(square) + s.epsilon), square};
 }
 
 }  // namespace saltern::algorithms

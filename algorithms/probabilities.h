@@ -48,6 +48,14 @@ inline Value log_softmax(const Value &x, int axis) {
   return with_gradient(y, {{x}, [y, axis](const Value &dy) { return Values{log_softmax_gradient(y, dy, axis)}; }});
 }
 
+// 1 where the first of the greatest is, 0 elsewhere.
+inline Value hardmax(const Value &x, int axis) {
+  const Value place = reduced(Function::first_greatest, x, {axis});
+  return inlined(x.extents(), [&](const Axes &at) {
+    return select(place.at(at) == at[static_cast<size_t>(axis)], constant(x.type(), 1), constant(x.type(), 0));
+  });
+}
+
 inline Value cross_entropy(const Value &x, const Value &labels) {
   const Powers p = powers(x, 1);
   const Value label = cast(Type::i64, labels), logarithm = named("logarithm", log(p.total));

@@ -24,10 +24,29 @@ inline std::array<Expression, 2> philox(std::array<Expression, 2> counter, Expre
   return counter;
 }
 
+inline Expression shifted(const Expression &word, int by) {
+  return call(Function::shift_right, word, constant_integer(word.type(), by));
+}
+
 // A number of 24 random bits in [0, 1), as f32: the same one whatever the type of what it decides on. Words are u32.
 inline Expression uniform(const Expression &seed, const Expression &counter) {
   const Expression bits = philox({counter, constant_integer(Type::u32, 0)}, seed)[0];
-  return cast(Type::f32, cast(Type::i32, call(Function::shift_right, bits, constant_integer(Type::u32, 8)))) * 0x1p-24;
+  return cast(Type::f32, cast(Type::i32, shifted(bits, 8))) * 0x1p-24;
+}
+
+// The same for an i64, with as many bits as the type holds: 53 as f64.
+inline Expression uniform(Type type, uint32_t seed, const Expression &number) {
+  const Expression counter = cast(Type::u64, number);
+  const std::array<Expression, 2> words =
+      philox({cast(Type::u32, counter), cast(Type::u32, shifted(counter, 32))}, constant_integer(Type::u32, seed));
+  const auto top = [&](size_t word, int bits) { return cast(type, cast(Type::i64, shifted(words[word], 32 - bits))); };
+  return type == Type::f64 ? (top(0, 27) * 0x1p26 + top(1, 26)) * 0x1p-53 : top(0, 24) * 0x1p-24;
+}
+
+// Of mean 0 and variance 1 (Box and Muller).
+inline Expression normal(Type type, uint32_t seed, const Expression &number) {
+  const Expression radius = sqrt(log(1.0 - uniform(type, seed, number * 2)) * -2.0);
+  return radius * call(Function::cosine, uniform(type, seed, number * 2 + 1) * 6.28318530717958647692);
 }
 
 // Dropout: elements are left out with a probability, and the others made larger so that the mean stays.

@@ -1,5 +1,6 @@
 #pragma once
-// Reductions over the middle of three axes; a tensor of any rank reads as three axes around the reduced one.
+// Reductions over axes, which keep an extent of 1; and over the middle of three axes, as which a tensor of any rank reads
+// around the reduced one.
 //
 //   x(b, r, a)  ->  y(b, a) = sum, product, greatest or least over r of x(b, r, a), and the place of the best of them
 
@@ -8,6 +9,32 @@
 namespace saltern::algorithms {
 
 using namespace formula;
+
+inline Value l1_norm(const Value &x, const std::vector<int> &axes) { return sum(abs(x), axes); }
+inline Value sum_of_squares(const Value &x, const std::vector<int> &axes) { return sum(x * x, axes); }
+inline Value l2_norm(const Value &x, const std::vector<int> &axes) { return sqrt(sum_of_squares(x, axes)); }
+inline Value log_sum(const Value &x, const std::vector<int> &axes) { return log(sum(x, axes)); }
+
+// Less the greatest in between, so that nothing overflows; but infinities cannot be taken away from each other.
+inline Value log_sum_exp(const Value &x, const std::vector<int> &axes) {
+  const Value largest = greatest(x, axes);
+  const Value base = named("base", stop_gradient(where(map(Function::is_infinite, largest), 0, largest)));
+  return log(sum(exp(x - base), axes)) + base;
+}
+
+// Of all elements up to each along an axis, itself included or not; or of all from it on.
+inline Value running(Function f, const Value &x, int axis, bool exclusive = false, bool reverse = false) {
+  return compute(name(f), x.extents(), [&](const Axes &at) {
+    return reduce_open(f, {x.extent(axis)}, [&](const Axes &k) {
+      Axes from = at;
+      Expression &here = from[static_cast<size_t>(axis)];
+      const Expression first = reverse ? here : k[0], last = reverse ? k[0] : here;
+      here = k[0];
+      const Expression v = x.at(from);
+      return select(exclusive ? first < last : first <= last, v, constant(v.type(), f == Function::product ? 1 : 0));
+    });
+  });
+}
 
 inline Value over_middle(Function f, const Value &x) {
   return compute(name(f), {x.extent(0), x.extent(2)}, [&](Expression b, Expression a) {

@@ -1,7 +1,7 @@
 #pragma once
-// A window that slides along an axis: where it stands, how often it fits.
+// Windows that slide along the axes of an image x(n, c, ...): where they stand, how often they fit, what they see.
 
-#include "dsl/value.h"
+#include "dsl/derivative.h"
 
 namespace saltern::algorithms {
 
@@ -10,22 +10,66 @@ using namespace formula;
 struct Slide {
   Expression stride = 1, dilation = 1, pad = 0;
   Expression pad_behind = {};  // undefined: as many as before
+  Expression count = {};       // of positions; undefined: as many as fit
 };
 
-// Along the two axes of an image.
-struct Slide2d {
-  Slide y, x;
-  Slide2d(const Slide &both) : y(both), x(both) {}  // NOLINT: one for both
-  Slide2d(Slide along_y, Slide along_x) : y(std::move(along_y)), x(std::move(along_x)) {}
+// One for each axis of the image, or one for all.
+class Slides {
+ public:
+  Slides(const Slide &all) : each_{all} {}                     // NOLINT: one for all
+  Slides(std::vector<Slide> each) : each_(std::move(each)) {}  // NOLINT
+  Slides(const Slide &y, const Slide &x) : each_{y, x} {}
+  const Slide &operator[](size_t axis) const { return each_.size() == 1 ? each_[0] : each_.at(axis); }
+
+ private:
+  std::vector<Slide> each_;
 };
+
+inline Expression behind(const Slide &s) { return s.pad_behind.defined() ? s.pad_behind : s.pad; }
 
 inline Expression positions(const Expression &extent, const Expression &window, const Slide &s) {
-  const Expression padded = extent + s.pad + (s.pad_behind.defined() ? s.pad_behind : s.pad);
-  return quotient(padded - (window - 1) * s.dilation - 1, s.stride) + 1;
+  if (s.count.defined()) return s.count;
+  return quotient(extent + s.pad + behind(s) - (window - 1) * s.dilation - 1, s.stride) + 1;
 }
 
 inline Expression source(const Expression &position, const Expression &k, const Slide &s) {
   return position * s.stride + k * s.dilation - s.pad;
+}
+
+// The extents of y(n, channels, ...), with an element for each position of a window.
+inline std::vector<Expression> windows(const Value &x, const Expression &channels,
+                                       const std::vector<Expression> &window, const Slides &s) {
+  std::vector<Expression> extents = {x.extent(0), channels};
+  for (size_t d = 0; d < window.size(); ++d)
+    extents.push_back(positions(x.extent(static_cast<int>(d) + 2), window[d], s[d]));
+  return extents;
+}
+
+// Where tap k of the window of y's element `at` lies in x, in a channel of it.
+inline Axes tap_of(const Axes &at, const Expression &channel, const Axes &k, const Slides &s) {
+  Axes from = {at[0], channel};
+  for (size_t d = 0; d + 2 < at.size(); ++d) from.push_back(source(at[d + 2], k[d], s[d]));
+  return from;
+}
+
+// What windows of x see, side by side: y(n, c, k..., p...).
+inline Value columns(const Value &x, const std::vector<Expression> &window, const Slides &s) {
+  std::vector<Expression> extents = windows(x, x.extent(1), window, s);
+  extents.insert(extents.begin() + 2, window.begin(), window.end());
+  const auto taps = static_cast<std::ptrdiff_t>(window.size());
+  return compute("columns", extents, [&](const Axes &at) {
+    const Axes k(at.begin() + 2, at.begin() + 2 + taps);
+    Axes position = at;
+    position.erase(position.begin() + 2, position.begin() + 2 + taps);
+    return x.or_else(0, tap_of(position, at[1], k, s));
+  });
+}
+
+// The image of these extents whose windows lie over each other, summed.
+inline Value from_columns(const Value &y, const std::vector<Expression> &window, const Slides &s,
+                          const std::vector<Expression> &extents) {
+  const Value image = formula::input("image", extents, y.type());
+  return gradient({columns(image, window, s)}, {y}, {image})[0];
 }
 
 }  // namespace saltern::algorithms

@@ -1,6 +1,7 @@
 #include "dsl/exact_formulas.h"
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 
 namespace saltern::formula {
@@ -19,9 +20,42 @@ Expression with_numbers(const Expression &e, const Numbers &numbers) {
   });
 }
 
+using Stages = std::vector<std::shared_ptr<const Stage>>;
+
+bool reads_own_element(const Expression::Node &load, const Stage &reader) {
+  bool own = reader.is_map() && reader.rank == load.stage->rank;
+  for (int d = 0; own && d < reader.rank; ++d) {
+    const auto i = static_cast<size_t>(d);
+    own = is_same(reader.extents[i], load.stage->extents[i]) &&
+          (is_same(load.arguments[i], axis(d)) || is_number(reader.extents[i], 1));
+  }
+  return own;
+}
+
+// Stages that are written into the one that reads them.
+std::set<const Stage *> parts_of(const Stages &all, const Values &outputs) {
+  std::set<const Stage *> parts, apart;
+  for (const Value &v : outputs) apart.insert(v.get());
+  for (const auto &reader : all) {
+    if (reader->is_input()) continue;
+    std::set<const Stage *> loaded;
+    const auto look = [&](const Expression::Node &at) {
+      if (at.kind != Kind::load) return;
+      const Stage *s = at.stage.get();
+      if (loaded.insert(s).second && !parts.insert(s).second) apart.insert(s);
+      if (s->is_input() || s->is_scatter() || !reads_own_element(at, *reader)) apart.insert(s);
+    };
+    for_each_node(reader->element, look);
+    for (const Expression &t : reader->targets) for_each_node(t, look);
+  }
+  for (const Stage *s : apart) parts.erase(s);
+  return parts;
+}
+
 class Writer {
  public:
-  Writer(const Values &inputs, const Numbers &numbers) : numbers_(numbers) {
+  Writer(const Values &inputs, const Numbers &numbers, std::set<const Stage *> parts)
+      : numbers_(numbers), parts_(std::move(parts)) {
     for (const Value &v : inputs) number_.emplace(v.get(), static_cast<int>(number_.size()));
     count_ = static_cast<int>(inputs.size());
   }
@@ -31,21 +65,19 @@ class Writer {
       if (number_.count(&s) == 0) throw std::invalid_argument("'" + s.name + "' is read and not given");
       return;
     }
+    if (parts_.count(&s) > 0) return;
     number_[&s] = count_ + static_cast<int>(result.stages.size());
     ExactFormula f;
     f.name = s.name;
     f.type = s.type;
-    for (size_t d = 0; d < s.extents.size(); ++d) {
-      const int64_t extent = number_of(s.extents[d], numbers_);
-      if (extent < 0) throw std::invalid_argument("'" + s.name + "' has the extent " + std::to_string(extent));
-      if (static_cast<int>(d) < s.rank) f.shape.push_back(extent);
-      f.space.push_back(extent);
-    }
-    if (s.is_scatter())
+    const std::vector<int64_t> space = space_of(s);
+    f.shape.assign(space.begin(), space.begin() + s.rank);
+    if (s.is_scatter()) {
+      f.space = space;
       write_scatter(s, f);
-    else
-      f.element = numbered(reduction_of(s, f), f);
-    if (!s.is_scatter()) f.space.clear();
+    } else {
+      f.element = numbered(reduction_of(s), f);
+    }
     result.stages.push_back(std::move(f));
   }
 
@@ -54,10 +86,20 @@ class Writer {
   ExactFormulas result;
 
  private:
-  Expression reduction_of(const Stage &s, const ExactFormula &f) {
+  std::vector<int64_t> space_of(const Stage &s) const {
+    std::vector<int64_t> space;
+    for (const Expression &e : s.extents) {
+      space.push_back(number_of(e, numbers_));
+      if (space.back() < 0)
+        throw std::invalid_argument("'" + s.name + "' has the extent " + std::to_string(space.back()));
+    }
+    return space;
+  }
+
+  Expression reduction_of(const Stage &s) const {
     const Expression element = with_numbers(s.element, numbers_);
     if (!s.reduction) return element;
-    const std::vector<int64_t> steps(f.space.begin() + s.rank, f.space.end());
+    const std::vector<int64_t> space = space_of(s), steps(space.begin() + s.rank, space.end());
     return reduce(*s.reduction, steps, [&](const std::vector<Expression> &at) {
       std::vector<Expression> by;
       for (int d = 0; d < s.rank; ++d) by.push_back(axis(d));
@@ -78,6 +120,7 @@ class Writer {
   Expression numbered(const Expression &e, ExactFormula &f) {
     return transformed(e, [&](const Expression &at) -> Expression {
       if (at->kind != Kind::load) return {};
+      if (parts_.count(at->stage.get()) > 0) return numbered(with_axes(reduction_of(*at->stage), at->arguments), f);
       const int operand = number_.at(at->stage.get());
       auto known = std::find(f.operands.begin(), f.operands.end(), operand);
       if (known == f.operands.end()) known = f.operands.insert(known, operand);
@@ -86,6 +129,7 @@ class Writer {
   }
 
   const Numbers &numbers_;
+  std::set<const Stage *> parts_;
   std::map<const Stage *, int> number_;
   int count_ = 0;
 };
@@ -98,11 +142,40 @@ int64_t number_of(const Expression &e, const Numbers &numbers) {
   return n->integer;
 }
 
-ExactFormulas exact_formulas(const Values &inputs, const Values &outputs, const Numbers &numbers) {
-  Writer writer(inputs, numbers);
-  for (const auto &s : stages_of(outputs)) writer.add(*s);
+ExactFormulas exact_formulas(const Values &inputs, const Values &outputs, const Numbers &numbers, Cut cut) {
+  const Stages all = stages_of(outputs);
+  Writer writer(inputs, numbers, cut == Cut::at_stages ? std::set<const Stage *>() : parts_of(all, outputs));
+  for (const auto &s : all) writer.add(*s);
   for (const Value &v : outputs) writer.result.outputs.push_back(writer.number(v.get()));
   return std::move(writer.result);
+}
+
+Value value_of(const ExactFormula &f, const Values &operands) {
+  const std::vector<Expression> extents(f.shape.begin(), f.shape.end());
+  if (!f.is_scatter()) return of_formula(f.name, f.element, extents, operands);
+  Stage s;
+  s.name = f.name;
+  s.rank = static_cast<int>(f.shape.size());
+  s.reduction = Function::sum;
+  s.extents = extents;
+  s.extents.insert(s.extents.end(), f.space.begin() + s.rank, f.space.end());
+  s.element = with_operands(f.element, operands);
+  for (int d = 0; d < s.rank; ++d) {
+    const Expression &t = f.targets[static_cast<size_t>(d)];
+    s.targets.push_back(t.defined() ? with_operands(t, operands) : axis(d));
+  }
+  return stage(std::move(s));
+}
+
+Values values_of(const ExactFormulas &formulas, const Values &inputs) {
+  Values all = inputs, outputs;
+  for (const ExactFormula &f : formulas.stages) {
+    Values operands;
+    for (int o : f.operands) operands.push_back(all.at(static_cast<size_t>(o)));
+    all.push_back(value_of(f, operands));
+  }
+  for (int o : formulas.outputs) outputs.push_back(all.at(static_cast<size_t>(o)));
+  return outputs;
 }
 
 }  // namespace saltern::formula

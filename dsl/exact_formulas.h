@@ -29,9 +29,18 @@ struct ExactFormulas {
 
 using Numbers = std::map<std::string, double>;
 
+// A formula for each stage; or one for as many as possible, where one map alone reads a stage, and at its own element:
+// what operators of a graph are, whose compiler looks for whole ones.
+enum class Cut : uint8_t { at_stages, where_needed };
+
 // `numbers` are what the symbols stand for. Throws std::invalid_argument that names a symbol without a number, an input
 // that is not among `inputs`, or an extent that is negative.
-ExactFormulas exact_formulas(const Values &inputs, const Values &outputs, const Numbers &numbers = {});
+ExactFormulas exact_formulas(const Values &inputs, const Values &outputs, const Numbers &numbers = {},
+                             Cut cut = Cut::at_stages);
+
+// The way back: a formula as a Value of its operands, and the outputs of formulas as Values of their inputs.
+Value value_of(const ExactFormula &f, const Values &operands);
+Values values_of(const ExactFormulas &formulas, const Values &inputs);
 
 // The number of an expression of symbols.
 int64_t number_of(const Expression &e, const Numbers &numbers);

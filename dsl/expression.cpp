@@ -217,6 +217,10 @@ Expression select(const Expression &condition, const Expression &then, const Exp
 Expression cast(Type type, const Expression &a) {
   if (type == a.type()) return a;
   if (type == Type::text || a.type() == Type::text) throw std::invalid_argument("formula: cast of a text");
+  if (a->kind == Expression::Kind::constant && a.type() == Type::i64) {
+    const int64_t exact = type == Type::f64 ? int64_t{1} << 53 : type == Type::f32 ? 1 << 24 : 0;
+    if (-exact < a->integer && a->integer < exact) return constant(type, static_cast<double>(a->integer));
+  }
   Expression::Node n{Expression::Kind::cast, type};
   n.arguments = {a};
   return interned(std::move(n));

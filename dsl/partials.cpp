@@ -67,9 +67,11 @@ const std::map<Function, Partials> &table() {
        [](E a, E b, E, E dy) {
          return List{times(dy, b), times(dy, a)};
        }},
+      // One division does for a reciprocal, whose y is 1 / b.
       {Function::divide,
-       [](E, E b, E y, E dy) {
-         return List{over(dy, b), minus(over(times(dy, y), b))};
+       [](E a, E b, E y, E dy) {
+         const Expression by_b = times(dy, y);
+         return List{over(dy, b), minus(is_number(a, 1) ? by_b * y : over(by_b, b))};
        }},
       // a - b times a whole number, which is flat.
       {Function::remainder,

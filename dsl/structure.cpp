@@ -85,6 +85,27 @@ std::optional<Contraction> contraction_of(const Stage &s) {
   return c;
 }
 
+namespace {
+
+// Whether one step runs along the innermost dimension of what is read, or does not matter, whatever the indices further
+// out are: the channels of a group are an index of an axis and a step, and yet no window.
+bool has_rows(const Stage &s, const std::vector<Expression> &loads) {
+  const auto is_step = [&](const Expression &i) { return i->kind == Kind::axis && i->number >= s.rank; };
+  const auto of_row = std::find_if(loads.begin(), loads.end(), [&](const Expression &l) {
+    return !l->arguments.empty() && is_step(l->arguments.back());
+  });
+  if (of_row == loads.end()) return false;
+  const Expression &step = (*of_row)->arguments.back();
+  return std::all_of(loads.begin(), loads.end(), [&](const Expression &l) {
+    if (axes_in(l).count(step->number) == 0) return true;
+    for (size_t d = 0; d + 1 < l->arguments.size(); ++d)
+      if (axes_in(l->arguments[d]).count(step->number) > 0) return false;
+    return is_same(l->arguments.back(), step);
+  });
+}
+
+}  // namespace
+
 Pattern classify(const Stage &s) {
   if (s.is_scatter()) return Pattern::scatter;
   const std::vector<Expression> loads = loads_in(s.element);
@@ -107,7 +128,7 @@ Pattern classify(const Stage &s) {
     const std::set<int> innermost = axes_in(l->arguments.back());
     along_axes |= !innermost.empty() && std::none_of(innermost.begin(), innermost.end(), is_step);
   }
-  if (slides) return Pattern::window;
+  if (slides) return has_rows(s, loads) ? Pattern::row : Pattern::window;
   return along_axes ? Pattern::column : Pattern::row;
 }
 

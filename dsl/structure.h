@@ -4,7 +4,7 @@
 //   map           y[a0, a1] = f(x[a0, a1], ...)                                   gather   an index comes from data
 //   row           y[a0] = sum{a1} x[a0, a1]: steps run along the innermost dimension of what is read
 //   column        y[a1] = sum{a0} x[a0, a1]: axes do
-//   window        y[a0] = max{a1} x[a0 s + a1]: an index of an axis and a step
+//   window        y[a0] = max{a1} x[a0 s + a1]: an index of an axis and a step, unless there are rows
 //   contraction   y[a0, a1] = sum{a2} x[a0, a2] w[a1, a2]: one operand varies with one axis, the other with another
 //   scatter       y[x[a0]] += ...
 

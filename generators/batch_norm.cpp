@@ -21,8 +21,7 @@ algorithms::Statistics statistics(Build &k) {
 const Kernel batch_norm_statistics("batch_norm_statistics",
                                    [](Build &k) {
                                      const auto s = algorithms::statistics(image(k, "x", {3, 5}));
-                                     k.output("mean", s.mean);
-                                     k.output("variance", s.variance);
+                                     k.separate_outputs({"mean", "variance"}, {s.mean, s.variance});
                                      k.schedule_by_structure();
                                    },
                                    {{{1, 1}}, {{1, 300}}, {{3, 129}}, {{8, 128}}, {{33, 257}}, {{70, 7}}},
@@ -48,9 +47,7 @@ void gradient(Build &k, algorithms::StatisticsOf whose) {
   const algorithms::Statistics s = statistics(k);
   const Value scale = of_channels(k, "scale"), dy = image(k, "dy");
   const auto g = algorithms::batch_norm_gradient(x, s, scale, dy, k.parameter("epsilon"), whose);
-  k.output("dx", g.x);
-  k.output("dscale", g.scale);
-  k.output("dshift", g.shift);
+  k.separate_outputs({"dx", "dscale", "dshift"}, {g.x, g.scale, g.shift});
   k.schedule_by_structure();
 }
 

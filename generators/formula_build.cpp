@@ -93,6 +93,11 @@ Halide::Func Build::output(const std::string &name, const Value &y) {
   return output(name, stages_.stored(y));
 }
 
+void Build::separate_outputs(const std::vector<std::string> &names, const formula::Values &results) {
+  stages_.add(results);
+  for (size_t i = 0; i < results.size(); ++i) output(names.at(i), results[i]);
+}
+
 Halide::Func Build::outputs(const std::vector<std::string> &names, const formula::Values &results) {
   stages_.add(results);
   output_stages_.push_back(results.at(0).shared());

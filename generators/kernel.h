@@ -90,6 +90,8 @@ class Build {
 
   // Results of formulas, each in memory as input() has it.
   Halide::Func output(const std::string &name, const formula::Value &y);
+  // Each by itself; reductions of the same elements, whichever result they are for, are made in one walk.
+  void separate_outputs(const std::vector<std::string> &names, const formula::Values &results);
   // All of them written by one stage.
   Halide::Func outputs(const std::vector<std::string> &names, const formula::Values &results);
   void schedule_by_structure();

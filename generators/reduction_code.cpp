@@ -110,7 +110,7 @@ Partial LaneReduction::finished(const Partial &all) const {
 std::vector<Halide::Func> reduce_by_lanes(
     Halide::Func &f, const Reduction &by, const std::vector<Halide::Var> &arguments, const RowSplit &split,
     const Expr &extent, const Halide::Region &others,
-    const std::function<StepElement(const Expr &, const std::vector<Expr> &)> &element) {
+    const std::function<StepElement(const Expr &, const std::vector<Expr> &, const Expr &)> &element) {
   const Halide::Var lane("lane");
   const auto in_lane = [&](const Expr &number) {
     std::vector<Expr> at = {number};
@@ -120,25 +120,36 @@ std::vector<Halide::Func> reduce_by_lanes(
   const LaneReduction lane_by(by);
   Halide::Func lanes(f.name() + "_lanes");
   define_partial(lanes, in_lane(lane), lane_by.nothing());
-  // As many elements at a time as there are lanes; then a vector of them; then those that are left.
+  // As many elements at a time as there are lanes; then a vector of them; then those that are left: where their number is
+  // not known, with a choice in the place of a mask, so that partial results stay in registers.
   Expr first = 0;
   const int all = split.lanes * split.vectors;
   for (int width : {all, split.lanes, 1}) {
     if (width == all && width == split.lanes && !Halide::Internal::is_const_zero(first)) continue;
     const Expr left = Halide::Internal::simplify(extent - first);
-    const Expr turns = width == 1 ? Expr(1) : Halide::Internal::simplify(left / width),
-               count = width == 1 ? left : width;
+    const bool is_guarded = width == 1 && !Halide::Internal::is_const(left);
+    const Expr turns = width == 1 ? Expr(1) : Halide::Internal::simplify(left / width), count = width > 1 ? Expr(width)
+                                                                                                : is_guarded
+                                                                                                    ? Expr(split.lanes)
+                                                                                                    : left;
     if (Halide::Internal::is_const_zero(turns) || Halide::Internal::is_const_zero(count)) continue;
     Halide::Region region = {{0, count}, {0, turns}};
     region.insert(region.end(), others.begin(), others.end());
     const Halide::RDom r(region, "r");
     std::vector<Expr> rest;
     for (int d = 2; d < static_cast<int>(region.size()); ++d) rest.emplace_back(r[d]);
-    const StepElement e = element(first + r[1] * width + r[0], rest);
+    Expr step = first + r[1] * width + r[0], is_there;
+    if (is_guarded) {
+      is_there = r[0] < left;
+      step = Halide::unsafe_promise_clamped(step, 0, extent - 1);  // nothing else is read
+    }
+    const StepElement e = element(step, rest, is_there);
     const Partial so_far = partial_at(lanes, in_lane(r[0]));
     // Places go up, but for what was left over.
-    define_partial(lanes, in_lane(r[0]),
-                   Halide::Internal::is_const_zero(first) ? lane_by.with_next(so_far, e) : lane_by.with_any(so_far, e));
+    Partial next = Halide::Internal::is_const_zero(first) ? lane_by.with_next(so_far, e) : lane_by.with_any(so_far, e);
+    if (is_guarded)
+      for (size_t i = 0; i < next.size(); ++i) next[i] = Halide::select(is_there, next[i], so_far[i]);
+    define_partial(lanes, in_lane(r[0]), next);
     first = Halide::Internal::simplify(first + turns * count);
   }
   std::vector<Halide::Func> parts = {lanes};

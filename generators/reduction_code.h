@@ -69,11 +69,13 @@ class LaneReduction {
 
 // Defines f(arguments) as partial results, one a lane, which are joined by halves; returns what it is made of, in order:
 // vectors along the first argument of each, of which later ones have fewer. The step that is split has `extent`, the
-// others the region `others`, innermost first; `element` is asked for the step and for theirs, in that order.
+// others the region `others`, innermost first; `element` is asked for the step and for theirs, in that order, and may
+// read what it needs only where `is_there`, if that is defined.
 std::vector<Halide::Func> reduce_by_lanes(
     Halide::Func &f, const Reduction &by, const std::vector<Halide::Var> &arguments, const RowSplit &split,
     const Halide::Expr &extent, const Halide::Region &others,
-    const std::function<StepElement(const Halide::Expr &step, const std::vector<Halide::Expr> &others)> &element);
+    const std::function<StepElement(const Halide::Expr &step, const std::vector<Halide::Expr> &others,
+                                    const Halide::Expr &is_there)> &element);
 
 // A function of partial results: its next definition, and its value.
 void define_partial(Halide::Func &f, const std::vector<Halide::Expr> &at, const Partial &p);

@@ -68,8 +68,16 @@ class StageCode : public ElementCode {
     const std::vector<Expr> at = steps_in_order();
     Scope scope = scope_at(at);
     std::vector<Expr> to;
-    for (size_t d = stage_.targets.size(); d-- > 0;) to.push_back(inside(stage_.targets[d], stage_.extents[d], scope));
-    f(to) += element(at).value;
+    Expr is_inside = Halide::Internal::const_true();
+    for (size_t d = stage_.targets.size(); d-- > 0;) {
+      const Expression &target = stage_.targets[d], &extent = stage_.extents[d];
+      to.push_back(inside(target, extent, scope));
+      if (formula::always_inside(target, extent, stage_.extents)) continue;
+      const Expr place = value(target, scope);  // of all its bits
+      is_inside = is_inside && place >= 0 && place < Halide::cast(place.type(), all_.size(extent));
+    }
+    const Expr v = element(at).value;
+    f(to) += Halide::Internal::is_const_one(is_inside) ? v : Halide::select(is_inside, v, Halide::cast(v.type(), 0));
     return {f, {}, {}};
   }
 
@@ -78,13 +86,17 @@ class StageCode : public ElementCode {
     Halide::Region others;
     for (int i = steps(); i-- > 0;)
       if (i != split.step) others.emplace_back(0, extent(i));
-    std::vector<Halide::Func> parts = reduce_by_lanes(
-        f, by(), arguments_, split, extent(split.step), others, [&](const Expr &step, const std::vector<Expr> &rest) {
-          std::vector<Expr> at(static_cast<size_t>(steps()));
-          size_t other = 0;
-          for (int i = steps(); i-- > 0;) at[static_cast<size_t>(i)] = i == split.step ? step : rest[other++];
-          return element(at);
-        });
+    std::vector<Halide::Func> parts =
+        reduce_by_lanes(f, by(), arguments_, split, extent(split.step), others,
+                        [&](const Expr &step, const std::vector<Expr> &rest, const Expr &is_there) {
+                          is_there_ = is_there;
+                          split_axis_ = stage_.rank + split.step;
+                          std::vector<Expr> at(static_cast<size_t>(steps()));
+                          size_t other = 0;
+                          for (int i = steps(); i-- > 0;)
+                            at[static_cast<size_t>(i)] = i == split.step ? step : rest[other++];
+                          return element(at);
+                        });
     return {f, std::move(parts), {}, by().finds_a_place() ? 1 : 0};
   }
 
@@ -127,7 +139,11 @@ class StageCode : public ElementCode {
     }
     const bool by_column = tile_ && is_same(e, tile_->by_column);
     const StageFunction &from = all_.of(*e->stage);
-    const Expr v = partial_at(by_column ? by_column_ : from.func, at)[static_cast<size_t>(from.component)];
+    Expr v = partial_at(by_column ? by_column_ : from.func, at)[static_cast<size_t>(from.component)];
+    if (is_there_.defined() && formula::axes_in(e).count(split_axis_) > 0) {
+      using Halide::Internal::Call;
+      v = Call::make(v.type(), Call::if_then_else, {is_there_, v}, Call::PureIntrinsic);
+    }
     if (e->stage->is_input()) return from_storage(e.type(), v);
     // What has fewer bits in memory is rounded as if it had been there.
     if (compute_type(e.type()) != storage_type(e.type())) return from_storage(e.type(), to_storage(e.type(), v));
@@ -165,6 +181,8 @@ class StageCode : public ElementCode {
   std::vector<Halide::Var> arguments_;
   std::optional<formula::Contraction> tile_;
   Halide::Func by_column_;
+  Expr is_there_;        // where the step of a lane is one, if not everywhere
+  int split_axis_ = -1;  // the step that lanes run along
 };
 
 namespace {

@@ -48,7 +48,14 @@ class Scheduler {
   }
 
   void run() {
-    for (size_t i = all_.outputs.size(); i-- > 0;) schedule_output(all_.outputs[i], *all_.output_stages[i]);
+    for (size_t i = all_.outputs.size(); i-- > 0;) {
+      const Stage &s = *all_.output_stages[i];
+      // What others read, too, is not made inside of this output.
+      if (is_shared(s) && !is_made_before(s))
+        elementwise(all_.outputs[i], s);
+      else
+        schedule_output(all_.outputs[i], s);
+    }
     // What no output took with it, consumers first: each is an output of its own.
     while (!pending_.empty()) {
       const Stage *last = nullptr;
@@ -65,11 +72,21 @@ class Scheduler {
   Func func(const Stage &s) const { return at(s).func; }
   int lanes(const Func &f) const { return m_.lanes(f.types()[0]); }
   Expr columns_of(const Stage &s) const { return all_.size(s.extents[static_cast<size_t>(s.rank) - 1]); }
+  // Of an output its buffer's, which Halide does not know to be the stage's.
+  Expr columns_of(const Func &copy, const Stage &s) const {
+    for (Func out : all_.outputs)
+      if (out.name() == copy.name()) return out.output_buffers()[0].dim(0).extent();
+    return columns_of(s);
+  }
+
+  bool are_made_together(const Stage &a, const Stage &b) const {
+    return !a.is_input() && !b.is_input() && func(a).name() == func(b).name();
+  }
 
   // With all that is made in the same walk.
   void done(const Stage &s) {
     for (const StageToSchedule &other : all_.stages)
-      if (other.func.name() == func(s).name()) pending_.erase(other.stage.get());
+      if (are_made_together(*other.stage, s)) pending_.erase(other.stage.get());
   }
 
   // `out` is a copy of stage s.
@@ -84,7 +101,7 @@ class Scheduler {
     if (s.is_map()) pending_.erase(&s);
     const std::vector<const Stage *> chain = chain_of(s);
     for (const Stage *c : chain) done(*c);
-    if (chain.empty()) return reads_along_columns(s) > 1 ? by_columns(out, s) : elementwise(out, s);
+    if (chain.empty()) return reads_along_columns(s) > 0 ? by_columns(out, s) : elementwise(out, s);
     if (s.rank == 0) return whole(chain);
     std::set<int> inner;
     bool rows = true, deeper = false;
@@ -111,7 +128,7 @@ class Scheduler {
     std::set<const Stage *> with = {&s};
     for (auto stage = all_.stages.rbegin(); stage != all_.stages.rend(); ++stage) {
       const Stage &c = *stage->stage;
-      if (&c != &s && is_output(c)) continue;
+      if (&c != &s && is_made_with_an_output(c)) continue;
       if (pending_.count(&c) == 0) {
         // What is inlined is read where its readers are.
         if (c.is_map() && &c != &s && is_read(c) && is_read_only_by(c, with, s.rank)) with.insert(&c);
@@ -128,16 +145,33 @@ class Scheduler {
         if (is_one(c.extents[d])) small &= is_one(s.extents[d]);
       }
       if (!fits || small) continue;
-      chain.push_back(&c);
       with.insert(&c);
+      const auto is_with = [&](const Stage *other) { return are_made_together(*other, c); };
+      if (std::none_of(chain.begin(), chain.end(), is_with)) chain.push_back(&c);
     }
     std::reverse(chain.begin(), chain.end());
     return chain;
   }
 
-  bool is_output(const Stage &s) const {
+  bool is_made_with_an_output(const Stage &c) const {
     return std::any_of(all_.output_stages.begin(), all_.output_stages.end(),
-                       [&](const auto &o) { return o.get() == &s; });
+                       [&](const auto &o) { return are_made_together(*o, c); });
+  }
+
+  // Whether a reduction that is an output is read by others, or made in one walk with another output.
+  bool is_shared(const Stage &s) const {
+    if (s.is_input() || s.is_map()) return false;
+    for (const auto &o : all_.output_stages)
+      if (o.get() != &s && are_made_together(*o, s)) return true;
+    for (const StageToSchedule &r : all_.stages)
+      if (are_made_together(*r.stage, s) && is_read(*r.stage)) return true;
+    return false;
+  }
+
+  // Whether its schedule is one that computes it whole.
+  static bool is_made_before(const Stage &s) {
+    const Pattern p = formula::classify(s);
+    return p == Pattern::scatter || (p == Pattern::column && is_long_column(s));
   }
 
   bool is_read(const Stage &c) const {
@@ -152,7 +186,7 @@ class Scheduler {
     for (const StageToSchedule &reader : all_.stages) {
       const Stage &r = *reader.stage;
       formula::for_each_node(r.element, [&](const Expression::Node &n) {
-        if (n.kind != Expression::Kind::load || n.stage.get() != &c) return;
+        if (n.kind != Expression::Kind::load || !are_made_together(*n.stage, c)) return;
         fits &= readers.count(&r) > 0;
         for (int d = 0; d < std::min(rank, static_cast<int>(n.arguments.size())); ++d) {
           const Expression &i = n.arguments[static_cast<size_t>(d)];
@@ -172,12 +206,16 @@ class Scheduler {
     if (std::all_of(s.extents.begin(), s.extents.begin() + s.rank, is_one)) return;
     Var chunk("chunk"), element("element");
     if (args.size() == 1) {
-      out.split(args[0], chunk, element, knobs_.chunk, TailStrategy::GuardWithIf).parallel(chunk);
-      out.vectorize(element, lanes(out), TailStrategy::GuardWithIf);
+      // Vectors first: the last chunk then ends with the last vector, where it would go on through masked nothing.
+      const Var vector("vector");
+      out.split(args[0], vector, element, lanes(out), TailStrategy::GuardWithIf)
+          .vectorize(element)
+          .split(vector, chunk, vector, knobs_.chunk / lanes(out), TailStrategy::GuardWithIf)
+          .parallel(chunk);
       return;
     }
     // Rows may be short: a chunk is no longer than a row, and a task takes as many rows as make a chunk.
-    const Expr extent = Halide::max(1, columns_of(s));
+    const Expr extent = Halide::max(1, columns_of(out, s));
     out.split(args[0], chunk, element, Halide::min(knobs_.chunk, extent), TailStrategy::GuardWithIf);
     const Var row = fused_loops(out, 1), rows("rows"), in_task("in_task"), task("task");
     out.split(row, rows, in_task, Halide::max(1, knobs_.chunk / extent), TailStrategy::GuardWithIf)
@@ -216,7 +254,7 @@ class Scheduler {
   void by_columns(Func out, const Stage &s) {
     const Var block("block"), chunk("chunk"), in_chunk("in_chunk"), c = out.args()[0], row = fused_loops(out, 1);
     out.split(row, chunk, in_chunk, knobs_.column_chunk, TailStrategy::GuardWithIf).parallel(chunk);
-    in_blocks(out, c, block, columns_of(s));
+    in_blocks(out, c, block, columns_of(out, s));
   }
 
   // A reduction whose elements are made at `level`: partial results before what they are joined to.
@@ -225,14 +263,7 @@ class Scheduler {
     f.compute_at(level);
     for (Func part : at(s).parts) {
       part.compute_at(level).store_in(Halide::MemoryType::Stack).vectorize(part.args()[0]);
-      for (int u = 0; u < part.num_update_definitions(); ++u) {
-        const RVar lane = part.rvars(u)[0];
-        const auto count = Halide::Internal::as_const_int(part.update(u).get_schedule().rvars()[0].extent);
-        if (count)
-          part.update(u).vectorize(lane);
-        else
-          part.update(u).vectorize(lane, lanes(part), TailStrategy::GuardWithIf);
-      }
+      for (int u = 0; u < part.num_update_definitions(); ++u) part.update(u).vectorize(part.rvars(u)[0]);
     }
   }
 
@@ -265,6 +296,8 @@ class Scheduler {
       f.compute_at(level);
       if (is_one(c->extents[static_cast<size_t>(c->rank) - 1])) continue;
       if (any) f.store_at(out, task);
+      // Of short rows whole vectors are stored, for others read them at once and would wait for one with a mask.
+      f.specialize(columns_of(*c) <= 2 * lanes(f)).vectorize(f.args()[0], lanes(f), TailStrategy::PredicateLoads);
       f.vectorize(f.args()[0], lanes(f), TailStrategy::GuardWithIf);
     }
   }

@@ -10,10 +10,14 @@
 #include "algorithms/contraction.h"
 #include "algorithms/convolution.h"
 #include "algorithms/functions.h"
+#include "algorithms/losses.h"
 #include "algorithms/movement.h"
 #include "algorithms/normalisation.h"
 #include "algorithms/pooling.h"
 #include "algorithms/probabilities.h"
+#include "algorithms/recurrent.h"
+#include "algorithms/reductions.h"
+#include "algorithms/sampling.h"
 #include "runtime/formula/evaluate_values.h"
 
 namespace saltern {
@@ -103,7 +107,7 @@ inline std::vector<std::pair<std::string, std::function<Case()>>> algorithm_case
   of_one("silu", silu);
   of_one("hard_swish", hard_swish);
   of_one("leaky_relu", [](const Value &x) { return leaky_relu(x, 0.1) * x; });
-  of_one("cumulative_sum", [](const Value &x) { return cumulative_sum(x * x); });
+  of_one("running sum", [](const Value &x) { return running(Function::sum, x * x, 1); });
   of_one("backwards in steps of 3", [](const Value &x) {
     return compute("backwards", {x.extent(0), 3},
                    [&](Expression i, Expression j) { return x(i, 6 - 3 * j) * x(i, j); });
@@ -114,7 +118,7 @@ inline std::vector<std::pair<std::string, std::function<Case()>>> algorithm_case
   });
   of_one("greatest", [](const Value &x) { return greatest(x * x, {1}); });
   of_one("product", [](const Value &x) { return product(x, {1}); });
-  of_one("log_sum_exp", [](const Value &x) { return log(sum(exp(x), {0, 1})); });
+  of_one("log_sum_exp", [](const Value &x) { return log_sum_exp(x, {0, 1}); });
   add("cross_entropy", [] {
     Given g;
     const Value x = sized(g, "x", {formula::size("n"), formula::size("c")}, {4, 6}, -3, 3);
@@ -165,7 +169,7 @@ inline std::vector<std::pair<std::string, std::function<Case()>>> algorithm_case
       const Value w =
           sized(g, "w", {formula::size("o"), formula::size("c"), formula::size("kh", 3), formula::size("kw", 3)},
                 {4, 3, 3, 2});
-      return Case{name, {conv2d(x, w, s)}, {x, w}, g};
+      return Case{name, {algorithms::convolution(x, w, s)}, {x, w}, g};
     });
   };
   convolution("conv2d", 1, 1, 1, false);
@@ -190,7 +194,7 @@ inline std::vector<std::pair<std::string, std::function<Case()>>> algorithm_case
     Given g;
     const Value x = sized(g, "x", {formula::size("n"), formula::size("c"), formula::size("l")}, {2, 3, 11});
     const Value w = sized(g, "w", {formula::size("o"), formula::size("c"), formula::size("k", 3)}, {2, 3, 4});
-    return Case{"conv1d", {conv1d(x, w, {3, 2, 2})}, {x, w}, g};
+    return Case{"conv1d", {algorithms::convolution(x, w, Slide{3, 2, 2})}, {x, w}, g};
   });
   add("conv3d", [] {
     Given g;
@@ -201,7 +205,7 @@ inline std::vector<std::pair<std::string, std::function<Case()>>> algorithm_case
                           {formula::size("o"), formula::size("c"), formula::size("kd", 3), formula::size("kh", 3),
                            formula::size("kw", 3)},
                           {2, 2, 2, 3, 2});
-    return Case{"conv3d", {conv3d(x, w, {2, 1, 1})}, {x, w}, g};
+    return Case{"conv3d", {algorithms::convolution(x, w, Slide{2, 1, 1})}, {x, w}, g};
   });
   add("transposed_conv2d", [] {
     Given g;
@@ -209,7 +213,10 @@ inline std::vector<std::pair<std::string, std::function<Case()>>> algorithm_case
         sized(g, "x", {formula::size("n"), formula::size("o"), formula::size("p"), formula::size("q")}, {2, 3, 4, 3});
     const Value w = sized(g, "w", {formula::size("o"), formula::size("c"), 3, 3}, {3, 2, 3, 3});
     const Expression height = (x.extent(2) - 1) * 2 + 1, width = (x.extent(3) - 1) * 2 + 1;
-    return Case{"transposed_conv2d", {transposed_conv2d(x, w, Slide{2, 1, 1}, height, width)}, {x, w}, g};
+    return Case{"transposed_conv2d",
+                {transposed_convolution(x, w, Slide{2, 1, 1}, {x.extent(0), w.extent(1), height, width})},
+                {x, w},
+                g};
   });
   for (const bool largest : {true, false})
     for (const int stride : {1, 2, 3})
@@ -219,7 +226,7 @@ inline std::vector<std::pair<std::string, std::function<Case()>>> algorithm_case
                               {2, 2, 7, 8});
         const Slide s{stride, 1, 1};
         const std::string name = (largest ? "max_pool2d s" : "average_pool2d s") + std::to_string(stride);
-        return Case{name, {largest ? max_pool2d(x * x, 3, 2, s) : average_pool2d(x * x, 3, 2, s)}, {x}, g};
+        return Case{name, {largest ? max_pool(x * x, {3, 2}, s) : average_pool(x * x, {3, 2}, s)}, {x}, g};
       });
   add("matmul", [] {
     Given g;
@@ -274,6 +281,39 @@ inline std::vector<std::pair<std::string, std::function<Case()>>> algorithm_case
     const Value grid =
         sized(g, "grid", {formula::size("n"), formula::size("p"), formula::size("q"), 2}, {2, 3, 3, 2}, -1.2, 1.2);
     return Case{"grid_sample", {grid_sample(x, grid)}, {x, grid}, g};
+  });
+  of_one("celu(0.7)", [](const Value &x) { return celu(x, 0.7); });
+  of_one("selu", [](const Value &x) { return selu(x, 1.67, 1.05); });
+  of_one("swish(0.7)", [](const Value &x) { return swish(x, 0.7); });
+  of_one("softsign", softsign);
+  of_one("shrink", [](const Value &x) { return shrink(x, 0.5, 0.2); });
+  of_one("thresholded_relu", [](const Value &x) { return thresholded_relu(x, 0.5); });
+  of_one("hard_sigmoid", [](const Value &x) { return hard_sigmoid(x, 0.2, 0.5); });
+  of_one("running product backwards", [](const Value &x) { return running(Function::product, x, 0, true, true); });
+  of_one("l1_norm", [](const Value &x) { return l1_norm(x, {0}); });
+  of_one("l2_norm", [](const Value &x) { return l2_norm(x, {1}); });
+  add("recurrent cells", [] {
+    Given g;
+    const Expression n = formula::size("n"), k = formula::size("k");
+    const Value w = sized(g, "w", {n, 4 * k}, {2, 12}), r = sized(g, "r", {n, 4 * k}, {2, 12});
+    const Value h = sized(g, "h", {n, k}, {2, 3}), p = sized(g, "p", {3 * k}, {9});
+    g.numbers["k"] = 3;
+    const Activation f = sigmoid, t = [](const Value &x) { return tanh(x); };
+    const Value c = lstm_cell(w, r, h, p, f, t, false), y = lstm_hidden(w, r, named("c", c), p, f, t);
+    return Case{"recurrent cells", {gru_cell(w, r, y, gru_reset(w, r, y, f) * y, f, t)}, {w, r, h, p}, g};
+  });
+  add("mean_variance_norm and local_response_norm", [] {
+    Given g;
+    const Value x = sized(g, "x", {2, 5, 3, 4}, {2, 5, 3, 4});
+    const Value y = local_response_norm(mean_variance_norm(x, {0, 2, 3}), 3, 0.1, 0.75, 1);
+    return Case{"mean_variance_norm and local_response_norm", {y, lp_normalised(x, 1, 1)}, {x}, g};
+  });
+  add("label_loss", [] {
+    Given g;
+    const Value x = sized(g, "x", {formula::size("n"), formula::size("c")}, {4, 6}),
+                w = sized(g, "w", {x.extent(1)}, {6});
+    const LabelLoss of = label_loss(x, places(g, "labels", formula::size("n"), 4, 6), w, 2);
+    return Case{"label_loss", {sum_all(of.loss) / (sum_all(of.weight) + 9)}, {x, w}, g};
   });
   return cases;
 }

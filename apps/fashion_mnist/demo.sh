@@ -25,7 +25,7 @@ else
   echo "demo: the net is trained already; \`rm -r $out\` and \`make demo\` train it anew"
 fi
 if stale "$out/compile.json" "$out/training.json" "$bin/saltern"; then
-  build/bin/saltern compile "$out/model.safetensors" --name fashion -o "$out" --json >"$out/compile.json.new"
+  build/bin/saltern compile "$out/model.safetensors" --shape x=1,1,28,28 --name fashion -o "$out" --json >"$out/compile.json.new"
   mv "$out/compile.json.new" "$out/compile.json"
 fi
 if stale "$out/classify" "$out/compile.json" apps/fashion_mnist/classify.c; then

@@ -71,7 +71,7 @@ struct TrainCommand {
     if (!t.finished) return 0;
 
     Sequential classifier(net, Softmax());
-    save_model(output + "/model.safetensors", trace(classifier, {1, 1, 28, 28}));
+    save_model(output + "/model.safetensors", trace(classifier, {"batch", 1, 28, 28}));
     draw_training(t.history, output + "/training.png");
     const nlohmann::json facts = {{"test_accuracy", t.test_accuracy},
                                   {"train_seconds", t.seconds},

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "apps/saltern/loaded_model.h"
+#include "runtime/onnx/flat_values.h"
 #include "runtime/onnx/tensor_proto.h"
 #include "runtime/tensor/element.h"
 
@@ -41,6 +42,7 @@ void fix_input(Model &model, const std::string &text) {
   check_is_input(model.graph, name, "--constant");
   Graph::Value &v = model.graph.values.at(name);
   try {
+    if (is_sequence(v)) fail("the input is a sequence");
     const bool in_file = std::filesystem::path(value).extension() == ".pb";
     const Tensor given = in_file ? read_value_file(value, Graph::Container::tensor).tensor() : parsed_numbers(value, v);
     if (given.type() != v.type) fail("it is ", facts(given.type()).name, ", expected ", facts(v.type).name);

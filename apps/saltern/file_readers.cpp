@@ -55,15 +55,33 @@ void add_plan(const Graph &graph, Json &facts) {
   }
 }
 
+// What it gives and what that costs, for the shapes that the options give; false where these are not all, or an
+// operator is not supported.
+bool add_costs(const LoadedModel &loaded, const LoweringLimits &limits, Json &facts) {
+  try {
+    const Graph graph = loaded.lowered({}, limits);
+    facts["outputs"] = value_facts(graph, loaded.graph().outputs);
+    facts["flops"] = flops(graph);
+    add_plan(graph, facts);
+    return true;
+  } catch (const Error &e) {
+    if (!loaded.shapes().empty()) throw;
+    facts["flops"] = nullptr;
+    facts["not_lowered"] = e.what();
+    return false;
+  }
+}
+
 Json about_model(const ModelOptions &o) {
-  Graph graph = LoadedModel(o).graph();
+  const LoadedModel loaded(o);
+  const Graph &graph = loaded.graph();
   std::map<std::string, Tensor> constants;
   for (const auto &[name, v] : graph.values)
     if (v.constant.defined()) constants[name] = v.constant;
   Json nodes = Json::array();
   for (const Graph::Node &n : graph.nodes) {
-    const Graph::Value &made = graph.value(n.outputs.front());
-    nodes.push_back({{"operation", n.operation}, {"type", facts(made.type).name}, {"shape", made.shape}});
+    const Json made = value_facts(graph, {n.outputs.front()})[0];
+    nodes.push_back({{"operation", n.operation}, {"type", made["type"]}, {"shape", made["shape"]}});
   }
   int64_t parameters;
   const Json weights = tensors(constants, parameters);
@@ -72,9 +90,8 @@ Json about_model(const ModelOptions &o) {
                 {"outputs", value_facts(graph, graph.outputs)},
                 {"nodes", nodes},
                 {"tensors", weights},
-                {"parameters", parameters},
-                {"flops", flops(graph)}};
-  add_plan(graph, facts);
+                {"parameters", parameters}};
+  add_costs(loaded, {}, facts);
   return facts;
 }
 
@@ -116,17 +133,8 @@ Json about_onnx(const ModelOptions &o) {
                 {"operators", operators},
                 {"nodes", model.graph.nodes.size()},
                 {"parameters", parameter_count(model.graph)}};
-  try {
-    const Graph graph = loaded.lowered({}, quick_limits(model));
-    facts["outputs"] = value_facts(graph, model.graph.outputs);
-    facts["flops"] = flops(graph);
-    add_plan(graph, facts);
-  } catch (const Error &e) {
-    if (!o.shapes.empty()) throw;
+  if (!add_costs(loaded, quick_limits(model), facts))
     facts["outputs"] = value_facts(with_inferred_shapes(model).graph, model.graph.outputs);
-    facts["flops"] = nullptr;  // shapes are open, or an operator is not supported
-    facts["not_lowered"] = e.what();
-  }
   return facts;
 }
 

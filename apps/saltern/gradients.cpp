@@ -11,6 +11,7 @@
 #include "apps/saltern/random_inputs.h"
 #include "apps/saltern/table.h"
 #include "runtime/graph/gradients.h"
+#include "runtime/onnx/flat_values.h"
 
 namespace saltern {
 
@@ -59,7 +60,8 @@ Subject subject_of(const LoadedModel &loaded, const Tensors &data) {
   Subject s;
   const Model model = loaded.is_onnx() ? loaded.onnx() : Model{loaded.graph()};
   if (data.empty() || !loaded.is_onnx()) {
-    s.graph = loaded.is_onnx() ? lower_model(model, loaded.shapes()) : loaded.graph();
+    s.graph = loaded.is_onnx() ? lower_model(model, loaded.shapes())
+                               : loaded.lowered(flat_shapes({data.begin(), data.end()}));
     s.inputs = data.empty() ? random_inputs(s.graph) : data;
     for (const std::string &name : s.graph.inputs)
       if (has_gradient(s.graph.value(name).type)) s.wanted.push_back(name);

@@ -6,6 +6,7 @@
 #include "apps/saltern/file_readers.h"
 #include "apps/saltern/loaded_model.h"
 #include "apps/saltern/machine_options.h"
+#include "apps/saltern/value_facts.h"
 #include "runtime/files/file.h"
 #include "runtime/graph/drawing.h"
 #include "runtime/kernels/cpu_model.h"
@@ -76,8 +77,6 @@ void draw(const Options &o) {
     if (!o.svg.empty()) write_atomically(o.svg, to_svg(drawing));
   });
 }
-
-std::string word(const Json &v) { return v.is_string() ? v.get<std::string>() : v.dump(); }
 
 // One line a fact; where a fact is a list of things with parts, one line for each of them.
 void print_text(const Json &facts) {

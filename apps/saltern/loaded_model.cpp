@@ -9,7 +9,10 @@
 #include "apps/saltern/file_kind.h"
 #include "runtime/graph/executor.h"
 #include "runtime/graph/model_file.h"
+#include "runtime/graph/open_sizes.h"
+#include "runtime/graph/text.h"
 #include "runtime/onnx/export.h"
+#include "runtime/onnx/flat_values.h"
 #include "runtime/onnx/optimize.h"
 
 namespace saltern {
@@ -17,6 +20,11 @@ namespace saltern {
 namespace {
 
 using Shapes = std::map<std::string, Shape>;
+
+bool is_element(const Graph &graph, const std::string &name) {
+  return std::any_of(graph.inputs.begin(), graph.inputs.end(),
+                     [&](const std::string &i) { return is_sequence(graph.value(i)) && is_element_of(name, i); });
+}
 
 void print_note(const std::string &note) { std::fprintf(stderr, "saltern: %s\n", note.c_str()); }
 
@@ -39,32 +47,30 @@ LoadedModel::LoadedModel(const ModelOptions &o) : shapes_(o.given_shapes()) {
     if (is_onnx_ && kind != FileKind::other)
       fail(o.path, " is no model: it is ", to_string(kind), "; expected ONNX, or a net that was saved here");
     if (!is_onnx_) {
-      if (!o.shapes.empty()) fail("--shape is for ONNX files; ", o.path, " has fixed shapes");
       if (!o.constants.empty()) fail("--constant is for ONNX files");
-      model_.graph = load_model(o.path);
-      return;
+      net_ = load_model(o.path);
+      model_.graph = with_names(net_);
+    } else {
+      model_ = load_onnx(o.path);
     }
-    model_ = load_onnx(o.path);
-    for (const auto &[name, shape] : shapes_) check_is_input(model_.graph, name, "--shape");
+    for (const auto &[name, shape] : shapes_)
+      if (!is_element(model_.graph, name)) check_is_input(model_.graph, name, "--shape");
     for (const std::string &c : o.constants) fix_input(model_, c);
   });
 }
 
-Model LoadedModel::onnx() const { return is_onnx_ ? model_ : onnx_of(model_.graph); }
+Model LoadedModel::onnx() const { return is_onnx_ ? model_ : onnx_of(net_); }
 
 HostValues LoadedModel::run(const HostValues &inputs) const {
   if (is_onnx_) {
-    Shapes shapes;
-    for (const auto &[name, v] : inputs)
-      if (v.is_tensor()) shapes[name] = v.tensor().shape();
     return on_input([&] {
-      expect_room(model_, shapes);
+      expect_room(model_, flat_shapes(inputs));
       return run_model(model_, inputs);
     });
   }
   return on_input([&] {
     HostValues outputs;
-    for (const auto &[name, t] : saltern::run(model_.graph, tensors_of(inputs))) outputs[name] = t;
+    for (const auto &[name, t] : saltern::run(net_, tensors_of(inputs))) outputs[name] = t;
     return outputs;
   });
 }
@@ -73,8 +79,9 @@ HostValues LoadedModel::run(const HostValues &inputs) const {
 Graph LoadedModel::lowered_onnx(const Shapes &shapes, const LoweringLimits &limits) const {
   Model model = model_;
   for (const auto &[name, shape] : shapes) {
+    if (!model.graph.values.count(name)) continue;  // an element of a sequence
     Graph::Value &v = model.graph.values.at(name);
-    if (v.constant.defined() || !v.can_be(shape)) continue;  // lower_model says so
+    if (v.constant.defined() || is_sequence(v) || !v.can_be(shape)) continue;  // lower_model says so
     v.shape = shape;
     v.symbols.clear();
     v.ranked = true;
@@ -86,21 +93,31 @@ Graph LoadedModel::lowered(const Shapes &given, const LoweringLimits &limits) co
   return on_input([&] {
     Shapes shapes = shapes_;
     for (const auto &[name, shape] : given) shapes[name] = shape;
-    if (is_onnx_) return lowered_onnx(shapes, limits);
-    for (const auto &[name, shape] : shapes)
-      if (!model_.graph.value(name).can_be(shape))
-        fail("the input '", name, "' is ", to_string(model_.graph.value(name).shape),
-             " in a model of fixed shapes; given was ", to_string(shape));
-    return model_.graph;
+    return is_onnx_ ? lowered_onnx(shapes, limits) : net_for(shapes);
   });
+}
+
+Graph LoadedModel::net_for(const Shapes &given) const {
+  for (const auto &[name, shape] : given)
+    if (!model_.graph.value(name).can_be(shape))
+      fail("the input '", name, "' is ", shape_text(model_.graph.value(name)), "; given was ", to_string(shape));
+  Shapes shapes = given;
+  for (const std::string &name : model_.graph.inputs) {
+    const Graph::Value &v = model_.graph.value(name);
+    const Shape &shape = shapes.emplace(name, v.shape).first->second;
+    for (size_t d = 0; d < shape.size(); ++d)
+      if (shape[d] < 0)
+        fail("extent ", d, " (", v.symbols[d], ") of the input '", name, "' is open: --shape ", name, "=... gives it");
+  }
+  return at_sizes(net_, sizes_of(net_, shapes));
 }
 
 Graph LoadedModel::lowered_for_batch(const std::string &batch, int64_t samples) const {
   return on_input([&] {
-    if (!is_onnx_) fail("--dynamic is for ONNX files; the shapes of a saved net are fixed");
     Shapes given = shapes_;
     for (const std::string &name : inputs()) {
       const Graph::Value &v = model_.graph.value(name);
+      if (v.container != Graph::Container::tensor) fail("--dynamic ", batch, ": the input '", name, "' is no tensor");
       Shape &shape = given.emplace(name, v.shape).first->second;
       if (shape.empty()) fail("--dynamic ", batch, ": the input '", name, "' has no dimensions");
       for (size_t d = 1; d < v.symbols.size(); ++d)
@@ -114,23 +131,17 @@ Graph LoadedModel::lowered_for_batch(const std::string &batch, int64_t samples) 
       for (size_t d = 1; d < shape.size(); ++d)
         if (shape[d] < 0) fail("the input '", name, "' leaves dimension ", d, " open: --shape ", name, "=... gives it");
     }
-    return lowered_onnx(given, {});
+    return is_onnx_ ? lowered_onnx(given, {}) : net_for(given);
   });
 }
 
 std::map<std::string, Tensor> tensors_of(const HostValues &values) {
   std::map<std::string, Tensor> tensors;
   for (const auto &[name, value] : values) {
-    if (!value.is_tensor()) unsupported("'", name, "' is not a tensor; compiled models take and give tensors only");
+    if (!value.is_tensor()) unsupported("'", name, "' is not a tensor");
     tensors[name] = value.tensor();
   }
   return tensors;
-}
-
-std::map<std::string, Shape> shapes_of(const std::map<std::string, Tensor> &tensors) {
-  std::map<std::string, Shape> shapes;
-  for (const auto &[name, t] : tensors) shapes[name] = t.shape();
-  return shapes;
 }
 
 }  // namespace saltern

@@ -39,7 +39,10 @@ class LoadedModel {
  private:
   Graph lowered_onnx(const std::map<std::string, Shape> &shapes, const LoweringLimits &limits) const;
 
-  Model model_;  // of a saved net, only its graph
+  Graph net_for(const std::map<std::string, Shape> &shapes) const;
+
+  Model model_;  // of a saved net, only what it takes and gives, and its nodes
+  Graph net_;    // a saved net
   std::map<std::string, Shape> shapes_;
   bool is_onnx_ = true;
 };
@@ -49,6 +52,5 @@ void check_is_input(const Graph &graph, const std::string &name, const char *opt
 
 // Throws Unsupported where one is not a tensor.
 std::map<std::string, Tensor> tensors_of(const HostValues &values);
-std::map<std::string, Shape> shapes_of(const std::map<std::string, Tensor> &tensors);
 
 }  // namespace saltern

@@ -5,7 +5,7 @@
 
 #include "apps/saltern/command.h"
 #include "apps/saltern/value_facts.h"
-#include "runtime/onnx/run_model.h"
+#include "runtime/onnx/flat_values.h"
 #include "runtime/onnx/tensor_proto.h"
 #include "runtime/tensor/npy.h"
 #include "runtime/tensor/npz.h"
@@ -90,10 +90,6 @@ HostValues read_values(const Graph &graph, const Names &names, const Naming &nam
   return {{names[0], read_value_file(path, graph.value(names[0]).container)}};
 }
 
-bool may_lack(const Graph::Value &v) {
-  return v.container == Graph::Container::optional || v.container == Graph::Container::optional_sequence;
-}
-
 }  // namespace
 
 HostValues read_inputs(const Graph &graph, const Names &names, const std::string &path) {
@@ -103,7 +99,7 @@ HostValues read_inputs(const Graph &graph, const Names &names, const std::string
       const Graph::Value &v = graph.value(names[i]);
       if (found.count(names[i]))
         check_input(names[i], v, found.at(names[i]));
-      else if (!may_lack(v))
+      else if (!is_optional(v))
         fail("the input '", names[i], "' is missing in ", path, ", as ", of_inputs.numbered(i), " or under its name");
     }
     return found;

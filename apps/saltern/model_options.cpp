@@ -30,7 +30,9 @@ std::pair<std::string, Shape> parsed_shape(const std::string &text) {
 void ModelOptions::add_to(CLI::App &app) {
   app.add_option("MODEL", path, "An ONNX file, or a net that was traced and saved")->required();
   // One value each, so that what stands behind it is not taken for another shape.
-  app.add_option("--shape", shapes, "The shape of an input whose extents the model leaves open: NAME=1,3,224,224")
+  app.add_option("--shape", shapes,
+                 "The shape of an input whose extents the model leaves open: NAME=1,3,224,224; or of an element of a "
+                 "sequence: NAME.0=3,4")
       ->allow_extra_args(false);
   app.add_option("--constant", constants,
                  "An input that always has this value, as shapes and axes do: NAME=1,2 or NAME=FILE.pb")

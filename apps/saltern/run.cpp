@@ -13,6 +13,7 @@
 #include "apps/saltern/picture_inputs.h"
 #include "apps/saltern/value_facts.h"
 #include "runtime/files/file.h"
+#include "runtime/onnx/flat_values.h"
 #include "runtime/report/progress.h"
 
 namespace saltern {
@@ -72,10 +73,9 @@ Run run_model_of(const Options &o, const LoadedModel &model, Stopwatch watch) {
   if (!o.compiled) {
     r.outputs = model.run(r.inputs);
   } else {
-    const std::map<std::string, Tensor> inputs = tensors_of(r.inputs);
-    const generators::CompiledGraph compiled = compiled_here(model.lowered(shapes_of(inputs)), threads());
+    const generators::CompiledGraph compiled = compiled_here(model.lowered(flat_shapes(r.inputs)), threads());
     r.compile_ms = watch.lap();
-    for (const auto &[name, t] : compiled.run(inputs)) r.outputs[name] = t;
+    r.outputs = unflattened(model.graph(), model.graph().outputs, compiled.run(flat_tensors(r.inputs)));
   }
   r.run_ms = watch.lap();
   return r;

@@ -1,5 +1,7 @@
 #include "apps/saltern/value_facts.h"
 
+#include "runtime/graph/text_line.h"
+
 namespace saltern {
 
 namespace {
@@ -16,9 +18,21 @@ Json open_shape(const Graph::Value &v) {
   return shape;
 }
 
-std::string word(const Json &v) { return v.is_string() ? v.get<std::string>() : v.dump(); }
+// "f32", or "sequence f32".
+std::string type_of(const Graph::Value &v) {
+  const std::string type(facts(v.type).name);
+  return v.container == Graph::Container::tensor ? type : std::string(saltern::name(v.container)) + " " + type;
+}
 
 }  // namespace
+
+std::string word(const Json &v) {
+  if (v.is_string()) return v.get<std::string>();
+  if (!v.is_array()) return v.dump();
+  std::string all;
+  for (const Json &e : v) all += (all.empty() ? "" : ", ") + word(e);
+  return "[" + all + "]";
+}
 
 Json value_facts(const std::string &name, Type type, const Shape &shape) {
   return {{"name", name}, {"type", facts(type).name}, {"shape", shape}};
@@ -28,22 +42,15 @@ Json value_facts(const Graph &graph, const std::vector<std::string> &names) {
   Json all = Json::array();
   for (const std::string &n : names) {
     const Graph::Value &v = graph.value(n);
-    all.push_back({{"name", n}, {"type", facts(v.type).name}, {"shape", open_shape(v)}});
+    all.push_back({{"name", n}, {"type", type_of(v)}, {"shape", open_shape(v)}});
   }
   return all;
 }
 
 std::string value_lines(const Graph &graph, const std::vector<std::string> &names) {
   std::string lines;
-  for (const Json &v : value_facts(graph, names)) {
-    std::string shape;
-    if (v["shape"].is_array())
-      for (const Json &e : v["shape"]) shape += (shape.empty() ? "[" : ", ") + word(e);
-    else
-      shape = word(v["shape"]);
-    if (v["shape"].is_array()) shape += shape.empty() ? "[]" : "]";
-    lines += "\n  " + word(v["name"]) + " " + word(v["type"]) + " " + shape;
-  }
+  for (const Json &v : value_facts(graph, names))
+    lines += "\n  " + word(v["name"]) + " " + word(v["type"]) + " " + word(v["shape"]);
   return lines;
 }
 

@@ -11,6 +11,7 @@
 #include "apps/saltern/model_data.h"
 #include "apps/saltern/random_inputs.h"
 #include "runtime/graph/executor.h"
+#include "runtime/onnx/flat_values.h"
 #include "runtime/onnx/plain.h"
 #include "runtime/report/progress.h"
 
@@ -39,20 +40,6 @@ Graph with_all_outputs(Graph graph) {
   return graph;
 }
 
-// The parts of a sequence are compared one by one.
-void flatten(const std::string &name, const HostValue &value, Tensors &to) {
-  if (value.is_tensor()) to[name] = value.tensor();
-  if (!value.is_sequence()) return;
-  for (size_t i = 0; i < value.sequence().size(); ++i)
-    flatten(name + "[" + std::to_string(i) + "]", value.sequence()[i], to);
-}
-
-Tensors flattened(const HostValues &values) {
-  Tensors all;
-  for (const auto &[name, value] : values) flatten(name, value, all);
-  return all;
-}
-
 class Comparisons {
  public:
   explicit Comparisons(const Tolerance &tolerance) : tolerance_(tolerance) {}
@@ -70,8 +57,9 @@ class Comparisons {
     }
   }
 
-  void add_expected(const Graph &graph, const HostValues &expected, const HostValues &got) {
-    const Tensors wanted = flattened(expected), made = flattened(got);
+  // The parts of a sequence are compared one by one.
+  void add_expected(const Graph &graph, const HostValues &expected, const Tensors &made) {
+    const Tensors wanted = flat_tensors(expected);
     std::vector<std::string> names;
     for (const auto &[name, t] : wanted) {
       names.push_back(name);
@@ -105,18 +93,16 @@ Tensors run_plain(const Graph &graph, const Tensors &inputs) {
   return made;
 }
 
-HostValues values_of(const Tensors &tensors) { return {tensors.begin(), tensors.end()}; }
-
 // Kernels and formulas against each other, on a graph of fixed shapes.
 void compare_paths(const Options &o, const LoadedModel &model, const HostValues &given, const HostValues &expected,
                    Comparisons &comparisons) {
-  const Tensors data = tensors_of(given);
-  const Graph graph = model.lowered(shapes_of(data)), inside = o.layers ? with_all_outputs(graph) : graph;
-  const Tensors inputs = o.data.empty() ? random_inputs(graph) : data;
+  const Graph graph = model.lowered(flat_shapes(given)), inside = o.layers ? with_all_outputs(graph) : graph;
+  const Tensors inputs = o.data.empty() ? random_inputs(graph) : flat_tensors(given);
   const Tensors library = on_input([&] { return saltern::run(inside, inputs); });
   // The graph was optimised: node by node, the model runs as its file says.
   if (model.is_onnx())
-    comparisons.add("node by node, library", graph, graph.outputs, tensors_of(model.run(values_of(inputs))), library);
+    comparisons.add("node by node, library", graph, graph.outputs,
+                    flat_tensors(model.run(unflattened(model.graph(), model.inputs(), inputs))), library);
   if (o.plain) comparisons.add("plain, library", graph, inside.outputs, run_plain(inside, inputs), library);
   if (!o.no_compiled && o.layers)
     comparisons.add("library, exact", graph, inside.outputs, library, compiled_here(inside, threads()).run(inputs));
@@ -124,7 +110,7 @@ void compare_paths(const Options &o, const LoadedModel &model, const HostValues 
   if (!o.no_compiled)
     comparisons.add(o.layers ? "library, exact and fused" : "library, exact", graph, graph.outputs, library,
                     compiled_here(graph, threads()).run(inputs));
-  if (!o.data.empty()) comparisons.add_expected(graph, expected, values_of(library));
+  if (!o.data.empty()) comparisons.add_expected(graph, expected, library);
 }
 
 void print(const Options &o, const Comparisons &comparisons) {
@@ -160,7 +146,7 @@ int run(const Options &o) {
   if (node_by_node && o.data.empty())
     throw BadInput("there is nothing to compare with: give DATA, --plain, or not --no-compiled");
   if (node_by_node)
-    comparisons.add_expected(model.graph(), expected, model.run(inputs));
+    comparisons.add_expected(model.graph(), expected, flat_tensors(model.run(inputs)));
   else
     compare_paths(o, model, inputs, expected, comparisons);
   if (comparisons.all().empty())

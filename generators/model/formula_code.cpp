@@ -150,7 +150,7 @@ class Writer : public ElementCode {
       if (static_cast<int>(s) != split.step) others.emplace_back(0, static_cast<int>(n.steps[s].extent));
     return reduce_by_lanes(f, {n.function, n.arguments[0].type()}, arguments, split,
                            static_cast<int>(n.steps[static_cast<size_t>(split.step)].extent), others,
-                           [&](const Expr &step, const std::vector<Expr> &rest) -> StepElement {
+                           [&](const Expr &step, const std::vector<Expr> &rest, const Expr &) -> StepElement {
                              Scope scope = outer;
                              size_t other = 0;
                              for (size_t s = n.steps.size(); s-- > 0;)

@@ -33,6 +33,7 @@ class Proof {
   bool elementwise(const Node &n) const;
   bool first_input_by_rows(const Node &n) const;
   bool along_axis(const Node &n) const;
+  bool along_axes(const Node &n) const;
   bool transpose(const Node &n) const;
   bool concat(const Node &n) const;
   bool matmul(const Node &n) const;
@@ -79,6 +80,13 @@ bool Proof::first_input_by_rows(const Node &n) const {
 bool Proof::along_axis(const Node &n) const {
   const auto rank = static_cast<int64_t>(shape(n.inputs[0]).size());
   return first_input_by_rows(n) && (n.attributes.integer("axis") + rank) % rank != 0;
+}
+
+bool Proof::along_axes(const Node &n) const {
+  const auto rank = static_cast<int64_t>(shape(n.inputs[0]).size());
+  const std::vector<int64_t> &axes = n.attributes.integers("axes");
+  return has_rows(n.inputs[0]) &&
+         std::none_of(axes.begin(), axes.end(), [&](int64_t a) { return (a + rank) % rank == 0; });
 }
 
 bool Proof::transpose(const Node &n) const {
@@ -131,12 +139,16 @@ Proof::Rule Proof::rule(const Node &n) const {
       {"conv2d", &Proof::first_input_by_rows},
       {"conv2d_gradient_x", &Proof::first_input_by_rows},
       {"dense", &Proof::first_input_by_rows},
+      {"dropout", &Proof::first_input_by_rows},
+      {"expand", &Proof::elementwise},
       {"layer_norm", &Proof::along_axis},
       {"log_softmax", &Proof::along_axis},
       {"matmul", &Proof::matmul},
       {"max_pool2d", &Proof::first_input_by_rows},
       {"rms_norm", &Proof::along_axis},
+      {"slice", &Proof::along_axis},
       {"softmax", &Proof::along_axis},
+      {"sum", &Proof::along_axes},
       {"transpose", &Proof::transpose},
   };
   const auto found = rules.find(n.operation);
@@ -163,10 +175,9 @@ void Proof::check(const Node &n, const Node &single) {
     return;
   }
   const Rule rule = this->rule(n);
-  const bool kept = is_reshape   ? true
-                    : is_formula ? formula(n, single)
-                    : rule       ? (this->*rule)(n) && n.attributes == single.attributes
-                                 : false;
+  // A repetition is told the shape that it has.
+  const bool same = n.operation == "expand" || n.attributes == single.attributes;
+  const bool kept = is_reshape ? true : is_formula ? formula(n, single) : rule ? (this->*rule)(n) && same : false;
   if (n.outputs.size() != 1 || !kept || !(is_reshape || has_rows(y)))
     unsupported(describe(n), " may mix the samples of a batch: the model cannot be compiled for any batch size");
   dependent_.insert(y);

@@ -1,11 +1,12 @@
 #include "runtime/autograd/formula_operation.h"
 
+#include <algorithm>
 #include <list>
 #include <map>
 #include <mutex>
 
 #include "dsl/derivative.h"
-#include "runtime/formula/evaluate_values.h"
+#include "runtime/formula/computation.h"
 
 namespace saltern {
 
@@ -13,11 +14,13 @@ namespace {
 
 // ---- Formulas are made once for a shape.
 
+using Shapes = std::vector<std::pair<Type, Shape>>;
+
 struct Instance {
   const Operation *operation;
-  std::vector<std::pair<Type, Shape>> inputs;
+  Shapes inputs;
   Attributes attributes;
-  std::shared_ptr<const formula::ExactFormulas> formulas;
+  std::shared_ptr<const Computation> computation;
 
   bool is_of(const Operation &o, const std::vector<Tensor> &in, const Attributes &a) const {
     if (operation != &o || in.size() != inputs.size() || attributes != a) return false;
@@ -30,13 +33,12 @@ struct Instance {
 // The instances that were used last.
 class Instances {
  public:
-  std::shared_ptr<const formula::ExactFormulas> find(const Operation &o, const std::vector<Tensor> &in,
-                                                     const Attributes &a) {
+  std::shared_ptr<const Computation> find(const Operation &o, const std::vector<Tensor> &in, const Attributes &a) {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (auto at = all_.begin(); at != all_.end(); ++at)
       if (at->is_of(o, in, a)) {
         all_.splice(all_.begin(), all_, at);
-        return at->formulas;
+        return at->computation;
       }
     return nullptr;
   }
@@ -103,16 +105,62 @@ formula::ExactFormulas formulas_of(const Operation &operation, const std::vector
   }
 }
 
+namespace {
+
+// By texts: a reduction has steps of its own each time that it is written down.
+bool say_the_same(const formula::ExactFormula &a, const formula::ExactFormula &b) {
+  const auto equal = [](const formula::Expression &x, const formula::Expression &y) {
+    return is_same(x, y) || (x.defined() && y.defined() && to_string(x) == to_string(y));
+  };
+  return equal(a.element, b.element) && a.shape == b.shape && a.operands == b.operands && a.space == b.space &&
+         std::equal(a.targets.begin(), a.targets.end(), b.targets.begin(), b.targets.end(), equal);
+}
+
+// For a batch of any size, which is what inputs have in common with the first one as their first extent. An algorithm may
+// go by numbers: what it gives is taken where it is the same for these. (With names for all extents, kernels of rows took
+// 1.2 to 1.9 times as long as exact ones; with this one 0.9 to 1.1, but for gradients with sums over the batch: 1.4 for a
+// scale's, 1.8 for layer norm's.)
+AnySize of_any_batch(const Operation &operation, const Shapes &inputs, const Attributes &attributes,
+                     const formula::ExactFormulas &exact) {
+  const auto extent_of = [](const Shape &shape) { return shape.empty() ? 1 : shape[0]; };
+  const int64_t batch = inputs.empty() ? 1 : extent_of(inputs[0].second);
+  if (batch == 1) return {};
+  const formula::Expression size = formula::size("batch");
+  AnySize all;
+  for (const auto &[type, shape] : inputs) {
+    std::vector<formula::Expression> extents(shape.begin(), shape.end());
+    if (extent_of(shape) == batch) extents[0] = size;
+    all.inputs.push_back(formula::input("x" + std::to_string(all.inputs.size()), extents, type));
+  }
+  try {
+    all.outputs = operation.algorithm(all.inputs, attributes);
+    const formula::ExactFormulas found =
+        exact_formulas(all.inputs, all.outputs, {{size->name, static_cast<double>(batch)}});
+    if (found.outputs == exact.outputs &&
+        std::equal(found.stages.begin(), found.stages.end(), exact.stages.begin(), exact.stages.end(), say_the_same))
+      return all;
+  } catch (const std::exception &) {  // it asks for numbers
+  }
+  return {};
+}
+
+}  // namespace
+
 std::vector<Tensor> computed_by_formula(const Operation &operation, const std::vector<Tensor> &inputs,
                                         const Attributes &attributes) {
-  std::shared_ptr<const formula::ExactFormulas> formulas = instances().find(operation, inputs, attributes);
-  if (!formulas) {
-    formulas = std::make_shared<const formula::ExactFormulas>(formulas_of(operation, inputs, attributes));
-    Instance instance = {&operation, {}, attributes, formulas};
+  std::shared_ptr<const Computation> computation = instances().find(operation, inputs, attributes);
+  if (!computation) {
+    Instance instance = {&operation, {}, attributes, nullptr};
     for (const Tensor &t : inputs) instance.inputs.emplace_back(t.type(), t.shape());
+    const auto any_batch = [&operation, shapes = instance.inputs, attributes](const formula::ExactFormulas &exact) {
+      return of_any_batch(operation, shapes, attributes, exact);
+    };
+    computation =
+        std::make_shared<const Computation>(formulas_of(operation, inputs, attributes), Runs::often, any_batch);
+    instance.computation = computation;
     instances().add(std::move(instance));
   }
-  return evaluate(*formulas, inputs);
+  return (*computation)(inputs);
 }
 
 std::vector<Variable> derived_gradient(const Operation &operation, const Taped &t, const std::vector<Variable> &dy) {

@@ -1,7 +1,10 @@
 #include "runtime/graph/executor.h"
 
-#include "runtime/formula/evaluate_values.h"
+#include <numeric>
+
+#include "runtime/formula/computation.h"
 #include "runtime/graph/formula_node.h"
+#include "runtime/graph/open_sizes.h"
 #include "runtime/kernels/kernels.h"
 #include "runtime/operations.h"
 
@@ -16,10 +19,20 @@ void expect_value(const std::string &who, const std::string &name, const Graph::
        facts(v.type).name, " ", to_string(v.shape));
 }
 
+// A formula node by itself, of all its inputs.
+formula::ExactFormulas formulas_of(const Graph &graph, const Graph::Node &node) {
+  formula::ExactFormula f = formula_of(graph, node);
+  const auto count = static_cast<int>(node.inputs.size());
+  f.name = node.operation;
+  f.operands.resize(node.inputs.size());
+  std::iota(f.operands.begin(), f.operands.end(), 0);
+  return {{std::move(f)}, {count}};
+}
+
 }  // namespace
 
 std::vector<Tensor> compute_node(const Graph &graph, const Graph::Node &node, const std::vector<Tensor> &in) {
-  if (is_formula_node(node)) return {evaluate(formula_of(graph, node), in)};
+  if (is_formula_node(node)) return Computation(formulas_of(graph, node), Runs::once)(in);
   if (node.operation == "dropout") return {in.at(0)};  // a graph is for inference, compiled and as ONNX too
   const Operation *operation = find_operation(node.operation);
   if (!operation) unsupported(describe(node), ": there is no such operation");
@@ -34,6 +47,12 @@ std::vector<Tensor> compute_node(const Graph &graph, const Graph::Node &node, co
 
 std::map<std::string, Tensor> run(const Graph &graph, const std::map<std::string, Tensor> &inputs,
                                   const RunHooks &hooks) {
+  if (!graph.sizes.empty()) {
+    std::map<std::string, Shape> shapes;
+    for (const std::string &name : graph.inputs)
+      if (const auto given = inputs.find(name); given != inputs.end()) shapes[name] = given->second.shape();
+    return run(at_sizes(graph, sizes_of(graph, shapes)), inputs, hooks);
+  }
   std::map<std::string, Tensor> values;
   std::map<std::string, int> readers;
   for (const auto &[name, v] : graph.values) {

@@ -21,22 +21,9 @@ formula::ExactFormula formula_of(const Attributes &a, const Shape &shape) {
 }
 
 Values values_of(const Values &in, const Attributes &a) {
-  const formula::ExactFormula f = formula_of(a, a.integers("shape"));
-  std::vector<formula::Expression> extents(f.shape.begin(), f.shape.end());
-  if (!f.is_scatter()) return {of_formula("formula", f.element, extents, in)};
-  const auto with_operands = [&](const formula::Expression &e) { return formula::with_operands(e, in); };
-  formula::Stage s;
-  s.name = "scatter_sum";
-  s.rank = static_cast<int>(f.shape.size());
-  s.reduction = formula::Function::sum;
-  s.extents = extents;
-  s.extents.insert(s.extents.end(), f.space.begin() + s.rank, f.space.end());
-  s.element = with_operands(f.element);
-  for (int d = 0; d < s.rank; ++d) {
-    const formula::Expression &t = f.targets[static_cast<size_t>(d)];
-    s.targets.push_back(t.defined() ? with_operands(t) : formula::axis(d));
-  }
-  return {stage(std::move(s))};
+  formula::ExactFormula f = formula_of(a, a.integers("shape"));
+  f.name = f.is_scatter() ? "scatter_sum" : "formula";
+  return {value_of(f, in)};
 }
 
 const Operation formula_row("formula", Operation::Algorithm(values_of));

@@ -13,14 +13,14 @@ bool contains(const std::vector<std::string> &names, const std::string &name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-void validate_value(const std::string &name, const Graph::Value &v) {
+void validate_value(const std::string &name, const Graph::Value &v, int64_t most_elements) {
   if (name.empty()) fail("a value has no name");
   if (v.container != Graph::Container::tensor) fail("value '", name, "' is not a tensor");
   if (v.shape.size() > 8) fail("value '", name, "' has rank ", v.shape.size(), "; expected 8 at most");
   int64_t count = 1;
   for (int64_t e : v.shape) {
     if (e < 0) fail("value '", name, "' has the shape ", to_string(v.shape), "; expected extents of 0 or more");
-    if (e > std::numeric_limits<int32_t>::max() / std::max<int64_t>(count, 1))
+    if (e > most_elements / std::max<int64_t>(count, 1))
       fail("value '", name, "' has the shape ", to_string(v.shape), "; expected fewer than 2^31 elements");
     count *= e;
   }
@@ -89,7 +89,7 @@ bool is_same(const Graph::Node &a, const Graph::Node &b) {
 }  // namespace
 
 bool is_same(const Graph &a, const Graph &b) {
-  return a.inputs == b.inputs && a.outputs == b.outputs &&
+  return a.inputs == b.inputs && a.outputs == b.outputs && a.sizes == b.sizes &&
          std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(),
                     [](const Graph::Node &x, const Graph::Node &y) { return is_same(x, y); }) &&
          std::equal(a.values.begin(), a.values.end(), b.values.begin(), b.values.end(),
@@ -199,10 +199,12 @@ void Graph::remove_unused() {
 }
 
 void validate(const Graph &graph) {
+  // What stands for an open size is large, and never made.
+  const int64_t most_elements = graph.sizes.empty() ? std::numeric_limits<int32_t>::max() : int64_t{1} << 60;
   NameSet known;
   known.reserve(graph.values.size());
   for (const auto &[name, v] : graph.values) {
-    validate_value(name, v);
+    validate_value(name, v, most_elements);
     if (v.constant.defined()) known.insert(name);
   }
   if (graph.outputs.empty()) fail("the graph has no output");

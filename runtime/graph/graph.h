@@ -51,9 +51,14 @@ struct Graph {
     std::map<std::string, std::string> references = {};
   };
 
+  // The numbers that stand for sizes which are open, by name (open_sizes.h). What computes or compiles a graph needs one
+  // without.
+  using Sizes = std::map<std::string, int64_t>;
+
   NamedMap<Value> values;
   std::vector<Node> nodes;
   std::vector<std::string> inputs, outputs;
+  Sizes sizes;
 
   const Value &value(const std::string &name) const;
   // The node that makes a value, or null: an input or a constant.

@@ -1,3 +1,4 @@
+#include "runtime/graph/open_sizes.h"
 #include "runtime/graph/text.h"
 #include "runtime/graph/text_line.h"
 
@@ -48,14 +49,14 @@ class Parser {
     static constexpr Reader readers[] = {{"input ", &Parser::input}, {"constant ", &Parser::constant},
                                          {"value ", &Parser::value}, {"node ", &Parser::node},
                                          {"graph ", &Parser::graph}, {"output ", &Parser::output},
-                                         {"end", &Parser::end}};
+                                         {"size ", &Parser::size},   {"end", &Parser::end}};
     for (const Reader &r : readers) {
       if (!line.accept(r.word)) continue;
       (this->*r.read)(line);
       if (!line.at_end()) line.wrong("the line should end here");
       return;
     }
-    line.wrong("expected input, constant, value, node, graph, output or end");
+    line.wrong("expected size, input, constant, value, node, graph, output or end");
   }
 
   Graph &here() { return open_.back().graph; }
@@ -105,6 +106,16 @@ class Parser {
       if (!line.accept(",")) break;
     }
     here().nodes.push_back(std::move(n));
+  }
+
+  void size(Line &line) {
+    const std::string name = line.name();
+    if (open_.size() > 1) line.wrong("only the whole graph has open sizes");
+    const int64_t number = line.integer();
+    if (!is_stand_in(number)) line.wrong("this is no number that stands for a size");
+    for (const auto &[known, taken] : here().sizes)
+      if (known == name || taken == number) line.wrong("the size '", known, "' is ", taken, " already");
+    here().sizes[name] = number;
   }
 
   void output(Line &line) { here().outputs.push_back(line.name()); }

@@ -2,6 +2,7 @@
 // Graphs as text, one value or node a line, so that people can read what a model holds:
 //
 //   saltern graph 1
+//   size batch 1000003                                             the number that stands for an open size
 //   input x f32 [batch, 1, 28, ?]                                  extents by number, by name, or open
 //   constant conv.weight f32 [32, 1, 3, 3]                         its elements stand beside the text, by its name
 //   constant two f32 [] = [2.0]                                    or in it
@@ -39,6 +40,8 @@ struct GraphText {
 GraphText text_of(const Graph &graph, int64_t largest_inside);
 // For people to read, and for comparison.
 std::string to_text(const Graph &graph);
+// [batch, 3, ?]
+std::string shape_text(const Graph::Value &v);
 
 // Throw an Error that names `source`, the line and what was expected there. The result is valid: a lowered graph by
 // validate(), an imported one by validate_imported().

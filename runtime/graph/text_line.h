@@ -41,13 +41,13 @@ class Line {
   Tensor referred_tensor(const std::string &name, const Referred &referred) const;
   Attributes attributes(const Referred &referred);
   std::map<std::string, std::string> references();
+  int64_t integer();
 
  private:
   char next();
   bool accept_word(const std::string &word);
   Type type();
   void shape(Graph::Value &v);
-  int64_t integer();
   std::string word();
   std::vector<int64_t> integers();
   Attribute attribute(const Referred &referred);

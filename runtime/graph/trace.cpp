@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 
 #include "runtime/autograd/formula_operation.h"
 #include "runtime/graph/formula_node.h"
+#include "runtime/graph/open_sizes.h"
+#include "runtime/graph/text.h"
 
 namespace saltern {
 
@@ -12,7 +15,8 @@ namespace {
 
 class Tracer {
  public:
-  explicit Tracer(const std::map<std::string, Tensor> &names) {
+  Tracer(const std::map<std::string, Tensor> &names, const Graph::Sizes &sizes) {
+    graph_.sizes = sizes;
     for (const auto &[name, tensor] : names) names_.emplace(memory_of(tensor), name);
   }
 
@@ -129,14 +133,14 @@ class Tracer {
     const auto known = made_.find({&s, index});
     if (known != made_.end()) return known->second;
     const std::string &first = made_.at({&s, 0});
-    for (Graph::Node &n : graph_.nodes) {
-      if (n.outputs[0] != first) continue;
-      for (int i = static_cast<int>(n.outputs.size()); i <= index; ++i) {
-        const Tensor &t = s.outputs().at(static_cast<size_t>(i));
-        n.outputs.push_back(graph_.fresh_name(first + "." + std::to_string(i)));
-        graph_.values[n.outputs.back()] = {t.shape(), t.type(), {}};
-        made_[{&s, i}] = n.outputs.back();
-      }
+    if (makers_.empty())
+      for (size_t n = 0; n < graph_.nodes.size(); ++n) makers_[graph_.nodes[n].outputs[0]] = n;
+    Graph::Node &n = graph_.nodes[makers_.at(first)];
+    for (int i = static_cast<int>(n.outputs.size()); i <= index; ++i) {
+      const Tensor &t = s.outputs().at(static_cast<size_t>(i));
+      n.outputs.push_back(graph_.fresh_name(first + "." + std::to_string(i)));
+      graph_.values[n.outputs.back()] = {t.shape(), t.type(), {}};
+      made_[{&s, i}] = n.outputs.back();
     }
     return made_.at({&s, index});
   }
@@ -151,16 +155,18 @@ class Tracer {
   std::set<const Step *> seen_;
   std::vector<const Step *> steps_;
   std::map<Output, std::string> made_, wanted_;
-  std::set<std::string> reserved_;          // the names of outputs that are steps' own
-  std::map<std::string, int64_t> numbers_;  // the last one that a stem was given
+  std::set<std::string> reserved_;                  // the names of outputs that are steps' own
+  std::map<std::string, int64_t> numbers_;          // the last one that a stem was given
+  std::unordered_map<std::string, size_t> makers_;  // nodes that the graph had before, by their first outputs
   std::map<const void *, std::string> leaves_;
   std::map<Memory, std::string> names_, constants_;
 };
 
 }  // namespace
 
-Graph trace(const NamedVariables &inputs, const NamedVariables &outputs, const std::map<std::string, Tensor> &names) {
-  return Tracer(names).run(inputs, outputs);
+Graph trace(const NamedVariables &inputs, const NamedVariables &outputs, const std::map<std::string, Tensor> &names,
+            const Graph::Sizes &sizes) {
+  return Tracer(names, sizes).run(inputs, outputs);
 }
 
 std::vector<std::string> trace_into(Graph &graph, const NamedVariables &known, const NamedVariables &outputs) {
@@ -170,12 +176,49 @@ std::vector<std::string> trace_into(Graph &graph, const NamedVariables &known, c
   return names;
 }
 
-Graph trace(Module &net, const Shape &input) {
+namespace {
+
+Graph traced(Module &net, const Tensor &input, const Graph::Sizes &sizes = {}) {
   const EvaluationMode evaluation(net);
   const Recording recording;
-  const Variable x(Tensor::zeros(input));
+  const Variable x(input);
   const Variable y = net(x);
-  return trace({{"x", x}}, {{"y", y}}, net.state());
+  return trace({{"x", x}}, {{"y", y}}, net.state(), sizes);
+}
+
+Shape shape_of(const Extents &input, const Graph::Sizes &sizes) {
+  Shape shape;
+  for (const Extent &e : input) shape.push_back(e.name.empty() ? e.number : sizes.at(e.name));
+  return shape;
+}
+
+// What a line says that another text has not.
+std::string first_difference(const std::string &text, const std::string &other) {
+  size_t begin = 0;
+  for (size_t i = 0; i < text.size() && i < other.size() && text[i] == other[i]; ++i)
+    if (text[i] == '\n') begin = i + 1;
+  return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+}  // namespace
+
+Graph trace(Module &net, const Extents &input) {
+  std::vector<std::string> names;
+  for (const Extent &e : input)
+    if (!e.name.empty()) names.push_back(e.name);
+  if (names.empty()) return traced(net, Tensor::zeros(shape_of(input, {})));
+  const Graph::Sizes open_sizes = stand_ins(names);
+  const Graph open = traced(net, Tensor::outline(shape_of(input, open_sizes)), open_sizes);
+  for (int64_t least : {2, 5}) {
+    Graph::Sizes sizes = open_sizes;
+    for (auto &[name, number] : sizes) number = least++;
+    const std::string is = to_text(traced(net, Tensor::outline(shape_of(input, sizes)))),
+                      should_be = to_text(at_sizes(open, sizes));
+    if (is != should_be)
+      fail("tracing: the net is not the same for every size. At ", to_string(shape_of(input, sizes)), " it has\n  ",
+           first_difference(is, should_be), "\ninstead of\n  ", first_difference(should_be, is));
+  }
+  return open;
 }
 
 }  // namespace saltern

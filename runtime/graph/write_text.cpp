@@ -69,20 +69,6 @@ bool survives(const Tensor &t) {
   return is_same(Attribute(t), Attribute(back));
 }
 
-std::string shape_text(const Graph::Value &v) {
-  if (!v.ranked) return "any";
-  std::vector<std::string> extents;
-  for (size_t d = 0; d < v.shape.size(); ++d) {
-    const std::string &symbol = v.symbol(d);
-    const bool plain = is_plain_name(symbol) && !(symbol[0] >= '0' && symbol[0] <= '9') && symbol[0] != '-';
-    extents.push_back(v.shape[d] >= 0  ? std::to_string(v.shape[d])
-                      : symbol.empty() ? "?"
-                      : plain          ? symbol
-                                       : quoted(symbol));
-  }
-  return "[" + joined(extents) + "]";
-}
-
 std::string value_text(const Graph::Value &v) {
   std::string text;
   if (v.container != Graph::Container::tensor) text += std::string(name(v.container)) + " ";
@@ -96,6 +82,7 @@ class Writer {
 
   GraphText write(const Graph &g) {
     made_.text = std::string(first_line_of_graph) + "\n";
+    for (const auto &[name, number] : g.sizes) line("", "size " + name_text(name) + " " + std::to_string(number));
     lines_of(g, "", "");
     return std::move(made_);
   }
@@ -190,6 +177,20 @@ class Writer {
 };
 
 }  // namespace
+
+std::string shape_text(const Graph::Value &v) {
+  if (!v.ranked) return "any";
+  std::vector<std::string> extents;
+  for (size_t d = 0; d < v.shape.size(); ++d) {
+    const std::string &symbol = v.symbol(d);
+    const bool plain = is_plain_name(symbol) && !(symbol[0] >= '0' && symbol[0] <= '9') && symbol[0] != '-';
+    extents.push_back(v.shape[d] >= 0  ? std::to_string(v.shape[d])
+                      : symbol.empty() ? "?"
+                      : plain          ? symbol
+                                       : quoted(symbol));
+  }
+  return "[" + joined(extents) + "]";
+}
 
 GraphText text_of(const Graph &graph, int64_t largest_inside) { return Writer(largest_inside).write(graph); }
 

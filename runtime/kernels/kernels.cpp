@@ -73,9 +73,6 @@ void call_by_address(const CompiledKernel &kernel, std::vector<void *> arguments
 }
 
 void call(const CompiledKernel &kernel, std::vector<KernelArgument> arguments) {
-  std::vector<void *> addresses;
-  addresses.reserve(arguments.size());
-  for (KernelArgument &a : arguments) addresses.push_back(std::visit(Address{}, a));
   // Before the kernel runs: one that fails may have written some.
   const halide_filter_metadata_t &m = *kernel.metadata();
   const bool fits = arguments.size() == static_cast<size_t>(m.num_arguments);
@@ -90,6 +87,9 @@ void call(const CompiledKernel &kernel, std::vector<KernelArgument> arguments) {
   }
   if (fits && !makes_elements) return;  // kernels are for tensors that have elements
   if (reads_outlines) fail("kernel ", kernel.name, " is to compute where only shapes are known");
+  std::vector<void *> addresses;
+  addresses.reserve(arguments.size());
+  for (KernelArgument &a : arguments) addresses.push_back(std::visit(Address{}, a));
   call_by_address(kernel, std::move(addresses));
 }
 

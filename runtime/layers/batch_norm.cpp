@@ -1,5 +1,6 @@
 #include "runtime/layers/batch_norm.h"
 
+#include "algorithms/normalisation.h"
 #include "runtime/kernels/kernels.h"
 #include "runtime/layers/unary.h"
 #include "runtime/operations.h"
@@ -37,34 +38,13 @@ Operation::Compute batch_norm_backward(const std::string &kernel) {
 }
 
 // The same as a formula. In training the statistics are those of x, as which they are differentiated in their turn.
-Values batch_norm_gradients(const Values &in, double epsilon, bool training) {
+Values batch_norm_gradients(const Values &in, const Attributes &a, algorithms::StatisticsOf whose) {
   const Value &x = in.at(0), &dy = in.at(4);
-  std::vector<int> others = {0};
-  formula::Expression count = x.extent(0);
-  for (int d = 2; d < x.rank(); ++d) {
-    others.push_back(d);
-    count = count * x.extent(d);
-  }
-  std::vector<formula::Expression> extents(static_cast<size_t>(x.rank()), 1);
-  extents[1] = x.extent(1);
-  const auto beside_x = [&](const Value &v) {
-    return inlined(extents, [&](const std::vector<formula::Expression> &at) { return v(at[1]); });
-  };
-  const auto as_vector = [&](const Value &v) {
-    return formula::compute("vector", {x.extent(1)}, [&](const std::vector<formula::Expression> &c) {
-      std::vector<formula::Expression> at(extents.size(), 0);
-      at[1] = c[0];
-      return v.at(at);
-    });
-  };
-  const Value mean = training ? named("mean", formula::mean(x, others)) : beside_x(in[1]), deviation = x - mean;
-  const Value variance = training ? formula::mean(deviation * deviation, others) : beside_x(in[2]);
-  const Value root = named("root", 1 / sqrt(variance + epsilon)), h = deviation * root;
-  const Value dshift = formula::sum(dy, others), dscale = formula::sum(dy * h, others);
-  const Value share = formula::inlined(
-      {}, [&](const auto &) { return formula::constant(x.type(), 1) / formula::cast(x.type(), count); });
-  const Value inner = training ? dy - dshift * share - h * (dscale * share) : dy;
-  return {beside_x(in[3]) * root * inner, as_vector(dscale), as_vector(dshift)};
+  const bool training = whose == algorithms::StatisticsOf::x;
+  const algorithms::Statistics of = training ? algorithms::statistics(x) : algorithms::Statistics{in[1], in[2]};
+  const Value epsilon = formula::constant_value(x.type(), a.real("epsilon"));
+  const algorithms::BatchNormGradient d = algorithms::batch_norm_gradient(x, of, in[3], dy, epsilon, whose);
+  return {d.x, d.scale, d.shift};
 }
 
 Tensor normalised(const Tensor &x, const Tensor &mean, const Tensor &variance, const Tensor &scale, const Tensor &shift,
@@ -82,12 +62,12 @@ namespace operations {
 
 const Operation batch_norm_gradient("batch_norm_gradient", batch_norm_backward("batch_norm_gradient"),
                                     [](const Values &in, const Attributes &a) {
-                                      return batch_norm_gradients(in, a.real("epsilon"), true);
+                                      return batch_norm_gradients(in, a, algorithms::StatisticsOf::x);
                                     });
 const Operation batch_norm_inference_gradient("batch_norm_inference_gradient",
                                               batch_norm_backward("batch_norm_inference_gradient"),
                                               [](const Values &in, const Attributes &a) {
-                                                return batch_norm_gradients(in, a.real("epsilon"), false);
+                                                return batch_norm_gradients(in, a, algorithms::StatisticsOf::others);
                                               });
 
 const Operation batch_norm_training(

@@ -2,15 +2,17 @@
 
 namespace saltern {
 
+Type declared_type(const Graph &body, size_t output) {
+  const auto declared = body.values.find(body.outputs[output]);
+  return declared == body.values.end() ? Type::f32 : declared->second.type;
+}
+
 Tensor nothing_of(const Graph &body, size_t output) {
   const auto declared = body.values.find(body.outputs[output]);
   Shape shape = {0};
-  Type type = Type::f32;
-  if (declared != body.values.end()) {
-    type = declared->second.type;
+  if (declared != body.values.end())
     for (int64_t e : declared->second.shape) shape.push_back(std::max<int64_t>(e, 0));
-  }
-  return Tensor::zeros(shape, type);
+  return Tensor::zeros(shape, declared_type(body, output));
 }
 
 ScanOrder scan_order(const Graph::Node &node, int64_t opset, size_t inputs) {

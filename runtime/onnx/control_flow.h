@@ -1,5 +1,5 @@
 #pragma once
-// Operators of imported graphs that walk graphs of their own: If, Loop, Scan (and SequenceMap, which is the host's).
+// Operators of imported graphs that walk graphs of their own: If, Loop, Scan, SequenceMap.
 
 #include "runtime/onnx/walk.h"
 
@@ -19,12 +19,18 @@ class Turns {
   virtual Value taken(const Graph::Node &n, const Value &v, int axis, int64_t i) = 0;
   // Values of one shape along a new axis; negative ones count from the end of the result's.
   virtual Value stacked(const Graph::Node &n, const std::vector<Value> &parts, int64_t axis) = 0;
+  // The elements of a sequence; null where it is none.
+  virtual const std::vector<Value> *elements(const Value &v) const = 0;
+  virtual Value sequence(std::vector<Value> elements, Type type) const = 0;
   // Throws when there are too many.
   virtual void begin(int64_t turn) const = 0;
 };
 
 // What a scanned output is when no turn was taken: no elements, of the shape that the body declares.
 Tensor nothing_of(const Graph &body, size_t output);
+
+// What the body declares an output to be, or f32.
+Type declared_type(const Graph &body, size_t output);
 
 // How a Scan goes along its inputs and outputs.
 struct ScanOrder {
@@ -46,7 +52,7 @@ class ControlFlow {
   Values results(int64_t opset, const Values &inputs) {
     if (node_.operation == "If") return branch(inputs);
     if (node_.operation == "Loop") return loop(inputs);
-    if (node_.operation != "Scan") unsupported("it makes a sequence");
+    if (node_.operation == "SequenceMap") return map_of(inputs);
     const ScanOrder order = scan_order(node_, opset, inputs.size());
     return opset < 9 ? scan_of_batch(order, inputs) : scan(order, inputs);
   }
@@ -83,6 +89,28 @@ class ControlFlow {
     }
     for (size_t s = 0; s < scanned.size(); ++s) state.push_back(joined(scanned[s], 1 + carried + s, 0));
     return state;
+  }
+
+  // The body for each sample: the elements of sequences at one place, and tensors as they are.
+  Values map_of(const Values &inputs) {
+    if (inputs.empty() || !turns_.elements(inputs[0])) fail("its first input is no sequence");
+    const size_t count = turns_.elements(inputs[0])->size();
+    std::vector<Values> made(body().outputs.size());
+    for (size_t i = 0; i < count; ++i) {
+      turns_.begin(static_cast<int64_t>(i));
+      Values given;
+      for (const Value &v : inputs) {
+        const Values *all = turns_.elements(v);
+        if (all && all->size() != count) fail("sequences of ", count, " and ", all->size(), " elements");
+        given.push_back(all ? (*all)[i] : v);
+      }
+      const Values results = walk_.walk(body(), given, &here_);
+      for (size_t o = 0; o < made.size(); ++o) made[o].push_back(results.at(o));
+    }
+    Values all;
+    for (size_t o = 0; o < made.size(); ++o)
+      all.push_back(turns_.sequence(std::move(made[o]), declared_type(body(), o)));
+    return all;
   }
 
   // What all turns gave for one of the body's outputs.

@@ -107,7 +107,7 @@ class FormulaExport {
     Shape whole = shape_;
     whole.resize(rank_, 1);
     const std::string all = made("Expand", {value(element_), integers(whole)});
-    to_.add("Reshape", {all, integers(shape_)}, node_.outputs);
+    to_.add("Reshape", {all, to_.shape(stem(), shape_)}, node_.outputs);
   }
 
  private:
@@ -155,7 +155,7 @@ class FormulaExport {
   // Integers by their 64 bits: not all of them are numbers that a double holds.
   std::string constant(const Expression::Node &n) {
     if (is_real(n.type)) return to_.constant(stem(), Tensor::full({}, n.real, n.type));
-    const std::string wide = to_.constant(stem(), Tensor::of<int64_t>({}, {n.integer}));
+    const std::string wide = to_.integer(stem(), n.integer);
     return n.type == Type::i64 ? wide : made("Cast", {wide}, {{"to", int64_t{onnx_type(n.type)}}});
   }
 
@@ -169,10 +169,14 @@ class FormulaExport {
   }
   // 0, 1, ... along a dimension.
   std::string numbers(size_t place, int64_t extent) {
-    std::vector<int64_t> all(static_cast<size_t>(extent));
-    for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int64_t>(i);
     Shape shape(rank_, 1);
     shape.at(place) = extent;
+    if (to_.is_open(extent)) {
+      const auto end = to_.integer(stem(), extent), zero = to_.integer(stem(), 0), one = to_.integer(stem(), 1);
+      return made("Reshape", {made("Range", {zero, end, one}), to_.shape(stem(), shape)});
+    }
+    std::vector<int64_t> all(static_cast<size_t>(extent));
+    for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int64_t>(i);
     return to_.constant(stem(), Tensor::of<int64_t>(shape, all));
   }
 
@@ -210,7 +214,8 @@ class FormulaExport {
       if ((*places)[d] < rank_) shape[(*places)[d]] = from[d];
     const bool stays = std::is_sorted(order.begin(), order.end());
     if (stays && shape == from) return operand;
-    return made("Reshape", {stays ? operand : made("Transpose", {operand}, {{"perm", order}}), integers(shape)});
+    return made("Reshape",
+                {stays ? operand : made("Transpose", {operand}, {{"perm", order}}), to_.shape(stem(), shape)});
   }
 
   // One element of the operand for each place, wherever that is. What lies outside is the nearest one inside.
@@ -225,9 +230,8 @@ class FormulaExport {
     for (size_t d = 0; d < from.size(); ++d) {
       std::string at = value(n.arguments[d]);
       const formula::Interval bounds = bounds_.of(n.arguments[d]);
-      if (bounds.least < 0) at = made("Max", {at, to_.constant(stem(), Tensor::of<int64_t>({}, {0}))});
-      if (bounds.greatest >= from[d])
-        at = made("Min", {at, to_.constant(stem(), Tensor::of<int64_t>({}, {from[d] - 1}))});
+      if (bounds.least < 0) at = made("Max", {at, to_.integer(stem(), 0)});
+      if (bounds.greatest >= from[d]) at = made("Min", {at, to_.integer(stem(), from[d] - 1)});
       columns.push_back(made("Unsqueeze", {made("Expand", {at, all}), last}));
     }
     const std::string indices =
@@ -346,7 +350,7 @@ class FormulaExport {
       equation += letter(p);
       shape[p] = shape_[p];
     }
-    return made("Reshape", {made("Einsum", operands, {{"equation", equation}}), integers(shape)});
+    return made("Reshape", {made("Einsum", operands, {{"equation", equation}}), to_.shape(stem(), shape)});
   }
   static char letter(size_t place) { return static_cast<char>('a' + place); }
 

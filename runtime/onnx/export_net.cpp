@@ -1,7 +1,6 @@
 // Saltern's own operations as ONNX operators.
 
 #include <functional>
-#include <set>
 
 #include "runtime/onnx/export.h"
 #include "runtime/onnx/net_export.h"
@@ -100,8 +99,7 @@ void along_axis(NetExport &e, const Graph::Node &n) {
 }
 
 void reshape(NetExport &e, const Graph::Node &n) {
-  const std::vector<int64_t> &shape = n.attributes.integers("shape");
-  e.add("Reshape", {n.inputs.at(0), e.integers(n.outputs[0] + ".shape", shape)}, n.outputs);
+  e.add("Reshape", {n.inputs.at(0), e.shape(n.outputs[0] + ".shape", n.attributes.integers("shape"))}, n.outputs);
 }
 
 void concat(NetExport &e, const Graph::Node &n) {
@@ -109,9 +107,7 @@ void concat(NetExport &e, const Graph::Node &n) {
 }
 
 void slice(NetExport &e, const Graph::Node &n) {
-  const auto number = [&](const char *what, int64_t value) {
-    return e.constant(n.outputs[0] + what, Tensor::of<int64_t>({1}, {value}));
-  };
+  const auto number = [&](const char *what, int64_t value) { return e.integers(n.outputs[0] + what, {value}); };
   const int64_t begin = n.attributes.integer("begin"), end = begin + n.attributes.integer("count");
   e.add("Slice",
         {n.inputs.at(0), number(".begin", begin), number(".end", end), number(".axis", n.attributes.integer("axis"))},
@@ -132,6 +128,11 @@ void sum(NetExport &e, const Graph::Node &n) {
   const std::string over = e.integers(n.outputs[0] + ".axes", axes);
   const double scale = n.attributes.real("scale", 1);
   if (scale == 1) return e.add("ReduceSum", {n.inputs.at(0), over}, n.outputs);
+  const Shape &x = e.value(n.inputs[0]).shape;
+  double count = 1;
+  for (int64_t a : axes)
+    count *= static_cast<double>(x.at(static_cast<size_t>(axis_within(a, static_cast<int64_t>(x.size())))));
+  if (scale == 1 / count) return e.add("ReduceMean", {n.inputs[0], over}, n.outputs);
   const std::string total = e.temporary(n.outputs[0] + ".sum");
   e.add("ReduceSum", {n.inputs.at(0), over}, {total});
   e.add("Mul", {total, e.constant(n.outputs[0] + ".scale", Tensor::full({}, scale, e.value(n.inputs[0]).type))},
@@ -203,18 +204,6 @@ const std::map<std::string, Write> &writers() {
 }
 
 }  // namespace
-
-NetExport::NetExport(const Graph &net) : net_(net) {
-  const std::set<std::string> inputs(net.inputs.begin(), net.inputs.end());
-  for (const auto &[name, v] : net.values)
-    if (v.constant.defined() || inputs.count(name) > 0)
-      to_.values[name] = {v.shape, v.type, v.constant.defined() ? v.constant.in_layout(Layout::row_major) : Tensor()};
-  to_.inputs = net.inputs;
-  to_.outputs = net.outputs;
-  // An output may be a constant, or an input.
-  for (const std::string &o : net.outputs)
-    to_.values.emplace(o, Graph::Value{net.value(o).shape, net.value(o).type, {}});
-}
 
 Model onnx_of(const Graph &net) {
   NetExport to(net);

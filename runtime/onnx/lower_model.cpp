@@ -1,8 +1,9 @@
 #include "runtime/onnx/lower_model.h"
 
+#include "algorithms/movement.h"
 #include "runtime/formula/evaluate.h"
 #include "runtime/onnx/control_flow.h"
-#include "runtime/onnx/operators/arguments.h"
+#include "runtime/onnx/flat_values.h"
 #include "runtime/onnx/operators/building_blocks.h"
 #include "runtime/onnx/run_model.h"
 #include "runtime/onnx/undecided_branch.h"
@@ -16,28 +17,68 @@ constexpr int64_t most_turns = 4096;   // of a loop that is unrolled
 constexpr int64_t largest_share = 16;  // what a constant is made of may be that many times as large as itself
 
 using Operands = std::vector<Operand>;
+using Shapes = std::map<std::string, Shape>;
+
+bool is_known(const Operand &v) {
+  if (v.sequence) return std::all_of(v.sequence->begin(), v.sequence->end(), is_known);
+  return !v.present() || v.value.defined();
+}
+
+// Of what is known.
+HostValue host_value(const Operand &v) {
+  if (!v.sequence) return v.present() ? HostValue(v.value) : HostValue();
+  HostValue::Sequence all;
+  for (const Operand &e : *v.sequence) all.push_back(host_value(e));
+  return HostValue(std::move(all), v.type);
+}
 
 class ModelLowering : public GraphWalk<Operand>, Turns<Operand> {
  public:
   ModelLowering(const Model &model, const LoweringLimits &limits, const LoweringNote &note)
       : GraphWalk(model), limits_(limits), note_(note), end_(std::chrono::steady_clock::now() + limits.time) {}
 
-  Graph lower(const std::map<std::string, Shape> &shapes) {
+  Graph lower(const Shapes &shapes) {
     const Graph &g = model().graph;
     Operands inputs;
     for (const std::string &name : g.inputs) inputs.push_back(input(name, shapes));
-    results_ = walk(g, inputs, nullptr);
-    for (size_t i = 0; i < results_.size(); ++i) add_output(g.outputs[i], results_[i]);
+    std::vector<std::string> names;
+    const Operands results = walk(g, inputs, nullptr);
+    for (size_t i = 0; i < results.size(); ++i) {
+      const Operands tensors = tensors_in(results[i]);  // none where an optional is empty
+      for (size_t e = 0; e < tensors.size(); ++e) {
+        names.push_back(results[i].sequence ? element_name(g.outputs[i], e) : g.outputs[i]);
+        if (results[i].sequence && std::find(g.outputs.begin(), g.outputs.end(), names.back()) != g.outputs.end())
+          fail("two outputs are called '", names.back(), "'");
+      }
+      results_.insert(results_.end(), tensors.begin(), tensors.end());
+    }
+    for (size_t i = 0; i < results_.size(); ++i) add_output(names[i], results_[i]);
     graph_.remove_unused();
     validate(graph_);
     return std::move(graph_);
   }
 
  private:
-  Operand input(const std::string &name, const std::map<std::string, Shape> &shapes) {
+  // A sequence is the elements that shapes are given for, an optional without a shape is empty.
+  Operand input(const std::string &name, const Shapes &shapes) {
     const Graph::Value &v = model().graph.value(name);
     if (v.constant.defined()) return constant(name, v.constant);
-    if (v.container != Graph::Container::tensor) unsupported("the input '", name, "' is not a tensor");
+    if (!is_sequence(v)) return is_optional(v) && !shapes.count(name) ? Operand() : tensor_input(name, v, shapes);
+    Operands elements;
+    const auto next = [&] { return element_name(name, elements.size()); };
+    while (shapes.count(next())) elements.push_back(tensor_input(next(), v, shapes));
+    for (const auto &[given, shape] : shapes)
+      if (is_element_of(given, name) && !graph_.values.count(given) && !model().graph.values.count(given))
+        fail("the sequence '", name, "' has no element '", next(), "', and given was '", given, "'");
+    const auto own = shapes.find(name);
+    const bool told = own != shapes.end();
+    if (told ? !elements.empty() || !own->second.empty() : elements.empty() && !is_optional(v))
+      fail("the input '", name, "' is a sequence; give the shapes of its elements: ", element_name(name, 0), ", ...");
+    return told || !elements.empty() ? sequence_of(std::move(elements), v.type) : Operand();
+  }
+
+  Operand tensor_input(const std::string &name, const Graph::Value &v, const Shapes &shapes) {
+    if (graph_.values.count(name)) fail("two inputs are called '", name, "'");
     if (v.type == Type::text) unsupported("the input '", name, "' is of texts");
     Shape shape = v.shape;
     if (const auto given = shapes.find(name); given != shapes.end()) {
@@ -76,9 +117,7 @@ class ModelLowering : public GraphWalk<Operand>, Turns<Operand> {
   }
 
   Operands apply(const Operator &op, const Graph::Node &n, int64_t opset, const Operands &inputs) override {
-    const bool all_known =
-        std::all_of(inputs.begin(), inputs.end(), [](const Operand &o) { return !o.present() || o.value.defined(); });
-    if (all_known && !is_random(n)) return folded(op, n, opset, inputs);
+    if (std::all_of(inputs.begin(), inputs.end(), is_known) && !is_random(n)) return folded(op, n, opset, inputs);
     if (!op.lower) unsupported("the size of its result, or its kind, depends on data");
     return lowered(op, n, opset, inputs, graph_);
   }
@@ -92,14 +131,16 @@ class ModelLowering : public GraphWalk<Operand>, Turns<Operand> {
 
   static int64_t bytes_of(const Operands &all) {
     int64_t bytes = 0;
-    for (const Operand &o : all) bytes += elements(o.shape) * facts(o.type).bytes();
+    for (const Operand &o : all)
+      for (const Operand &t : tensors_in(o)) bytes += saltern::elements(t.shape) * facts(t.type).bytes();
     return bytes;
   }
 
   Operands folded(const Operator &op, const Graph::Node &n, int64_t opset, const Operands &inputs) {
-    const bool texts =
-        std::any_of(inputs.begin(), inputs.end(), [](const Operand &i) { return i.present() && i.type == Type::text; });
-    if (op.lower && !texts) {  // a constant may be far larger than what it is made of
+    const bool numbers = std::none_of(inputs.begin(), inputs.end(), [](const Operand &i) {
+      return i.sequence || (i.present() && i.type == Type::text);
+    });
+    if (op.lower && numbers) {  // a constant may be far larger than what it is made of
       Graph scratch;
       for (const Operand &i : inputs)
         if (i.present() && !scratch.values.count(i.name)) scratch.add_constant(i.name, i.value);
@@ -108,15 +149,33 @@ class ModelLowering : public GraphWalk<Operand>, Turns<Operand> {
       if (bytes > limits_.folded_bytes) return lowered(op, n, opset, inputs, graph_);
     }
     std::vector<HostValue> values;
-    for (const Operand &i : inputs) values.push_back(i.present() ? HostValue(i.value) : HostValue());
+    std::unordered_map<const void *, Operand> given;  // by the address of elements
+    for (const Operand &i : inputs) {
+      values.push_back(host_value(i));
+      for (const Operand &t : tensors_in(i)) given.emplace(t.value.raw(), t);
+    }
     Operands results;
     const std::vector<HostValue> made = compute_operator(op, n, opset, values);
-    for (size_t o = 0; o < made.size(); ++o) {
-      if (made[o].is_sequence()) unsupported("it makes a sequence");
-      results.push_back(made[o].is_tensor() ? constant(o < n.outputs.size() ? n.outputs[o] : "", made[o].tensor())
-                                            : Operand());
-    }
+    for (size_t o = 0; o < made.size(); ++o)
+      results.push_back(operand(o < n.outputs.size() ? n.outputs[o] : "", made[o], given));
     return results;
+  }
+
+  // What was computed of known tensors. Those that are passed on as they are stay what they are in the graph: a loop
+  // may put thousands into a sequence, one by one.
+  Operand operand(const std::string &stem, const HostValue &v, const std::unordered_map<const void *, Operand> &given) {
+    if (v.is_map()) unsupported("it makes a map");
+    if (v.is_empty()) return {};
+    if (v.is_tensor()) {
+      const Tensor &t = v.tensor();
+      const auto same = given.find(t.raw());
+      const bool as_it_is = same != given.end() && t.type() == same->second.type && t.shape() == same->second.shape &&
+                            t.strides() == same->second.value.strides();
+      return as_it_is ? same->second : constant(stem, t);
+    }
+    Operands all;
+    for (const HostValue &e : v.sequence()) all.push_back(operand(stem, e, given));
+    return sequence_of(std::move(all), v.element_type());
   }
 
   Operands control_flow(const Graph::Node &n, int64_t opset, const Operands &inputs, const Names &here) override {
@@ -139,33 +198,21 @@ class ModelLowering : public GraphWalk<Operand>, Turns<Operand> {
 
   // ---- What loops ask.
   bool absent(const Operand &v) const override { return !v.present(); }
-  bool truth(const Operand &v) const override {
-    if (!v.value.defined()) unsupported("its condition depends on data");
-    return v.value.integers().at(0) != 0;
-  }
+  bool truth(const Operand &v) const override { return known_value(graph_, v, "its condition").integers().at(0) != 0; }
   int64_t count(const Operand &v) const override {
-    if (!v.value.defined()) unsupported("its number of turns depends on data");
-    return v.value.integers().at(0);
+    return known_value(graph_, v, "its number of turns").integers().at(0);
   }
-  const Shape &shape(const Operand &v) const override { return v.shape; }
+  const Shape &shape(const Operand &v) const override { return v.tensor().shape; }
   Operand taken(const Graph::Node &n, const Operand &x, int axis, int64_t i) override {
-    Shape shape = x.shape;
-    shape.erase(shape.begin() + axis);
-    return Lowering(n, 0, {}, graph_).formula(x.type, shape, {x}, [&](const Reads &r, const Axes &at) {
-      Axes indices(at);
-      indices.insert(indices.begin() + axis, index(i));
-      return r[0](indices);
-    });
+    Lowering to(n, 0, {}, graph_);
+    return saltern::taken(to, x, axis, i);
   }
   Operand stacked(const Graph::Node &n, const Operands &parts, int64_t axis) override {
     Lowering to(n, 0, {}, graph_);
-    Shape thick = parts.at(0).shape;
-    const int at = to.axis(axis, static_cast<int>(thick.size()) + 1);
-    thick.insert(thick.begin() + at, 1);
-    Operands all;
-    for (const Operand &p : parts) all.push_back(to.reshaped(p, thick));
-    return concatenated(to, all, at);
+    return saltern::stacked(to, parts, axis);
   }
+  const Operands *elements(const Operand &v) const override { return v.sequence.get(); }
+  Operand sequence(Operands elements, Type type) const override { return sequence_of(std::move(elements), type); }
   void begin(int64_t turn) const override {
     if (turn == most_turns) unsupported("it has more than ", most_turns, " turns; a compiled loop is unrolled");
   }
@@ -173,15 +220,16 @@ class ModelLowering : public GraphWalk<Operand>, Turns<Operand> {
   // An output is a value of its own, under the name that the model gives it; an input may be one as it is.
   void add_output(const std::string &name, Operand value) {
     if (value.type == Type::text) unsupported("the output '", name, "' is of texts");
-    const bool is_input =
-        value.name == name && std::find(graph_.inputs.begin(), graph_.inputs.end(), name) != graph_.inputs.end();
+    const bool names_input = std::find(graph_.inputs.begin(), graph_.inputs.end(), name) != graph_.inputs.end(),
+               is_input = names_input && value.name == name;
+    if (names_input && !is_input) fail("an input and an output are called '", name, "'");
     const bool own = graph_.producer(value.name) && !graph_.is_output(value.name);
     if (!is_input && !own) {
       Graph::Node n;
       n.operation = "formula";
       n.outputs = {name};
       Lowering to(n, 0, {}, graph_);
-      value = to.formula(value.type, value.shape, {value}, [](const Reads &r, const Axes &) { return r[0].here(); });
+      value = to.computed(algorithms::broadcasted(value, extents(value.shape)));
     }
     if (value.name != name) {
       if (graph_.values.count(name)) rename(name, graph_.fresh_name(name));

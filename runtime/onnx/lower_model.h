@@ -31,7 +31,8 @@ LoweringLimits quick_limits(const Model &model);
 using LoweringNote = std::function<void(const std::string &)>;
 
 // `shapes` gives the inputs whose shape the model leaves open; an extent that is left open and not given here is an
-// error that names it.
+// error that names it. Sequences and optionals are tensors, as flat_values.h has them: a sequence that is an input has
+// the elements that shapes are given for.
 Graph lower_model(const Model &model, const std::map<std::string, Shape> &shapes = {},
                   const LoweringLimits &limits = {}, const LoweringNote &note = nullptr);
 

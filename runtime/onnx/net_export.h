@@ -1,11 +1,12 @@
 #pragma once
 // A net on its way to ONNX: the graph that is written, and names for what is new in it.
 
+#include <map>
 #include <string>
 #include <unordered_set>
 #include <vector>
 
-#include "runtime/graph/graph.h"
+#include "runtime/graph/open_sizes.h"
 
 namespace saltern {
 
@@ -18,19 +19,25 @@ class NetExport {
 
   const Graph::Value &value(const std::string &name) const { return net_.value(name); }
 
+  // Throws Unsupported where an attribute depends on an open size: in ONNX these are numbers.
   void add(const std::string &op, std::vector<std::string> inputs, std::vector<std::string> outputs,
            Attributes attributes = {}) {
+    for (const auto &[name, a] : attributes) expect_closed(a, op);
     to_.nodes.push_back({op, std::move(attributes), std::move(inputs), std::move(outputs)});
   }
   // Constants of new names that begin with `stem`.
   std::string constant(const std::string &stem, const Tensor &t) {
+    if (t.size() == 1 && is_real(t.type())) expect_closed(t.reals()[0], stem);
     const std::string name = fresh(stem, stem);
     to_.add_constant(name, t);
     return name;
   }
-  std::string integers(const std::string &stem, const std::vector<int64_t> &all) {
-    return constant(stem, Tensor::of<int64_t>({static_cast<int64_t>(all.size())}, all));
-  }
+  // Integers, i64; those that stand for open sizes are computed from the shapes of inputs.
+  std::string integer(const std::string &stem, int64_t value);
+  std::string integers(const std::string &stem, const std::vector<int64_t> &all);
+  // The same for a Reshape, which finds out one extent by itself.
+  std::string shape(const std::string &stem, Shape shape);
+  bool is_open(int64_t value) const { return open_number(value, net_.sizes).is_open(); }
   // A name for a value that a node will make.
   std::string temporary(const std::string &stem) { return fresh(stem + "_1", stem); }
 
@@ -41,8 +48,16 @@ class NetExport {
     return name;
   }
 
+  void expect_closed(const Attribute &a, const std::string &where) const {
+    if (saltern::is_open(a, net_.sizes)) unsupported(where, ": a number in it depends on a size that is open");
+  }
+  // Of one element.
+  std::string computed(const std::string &stem, const OpenNumber &number);
+  std::string size(const std::string &name);
+
   const Graph &net_;
   Graph to_;
+  std::map<std::string, std::string> sizes_;  // the values that hold sizes, by the sizes' names
   std::unordered_set<std::string> taken_;
 };
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "runtime/formula/evaluate_values.h"
 #include "runtime/graph/executor.h"
 #include "runtime/graph/formula_node.h"
 #include "runtime/onnx/export.h"
@@ -124,13 +125,14 @@ bool has_plain_form(const Graph &graph, const Graph::Node &node) {
 }
 
 std::vector<Tensor> compute_plainly(const Graph &graph, const Graph::Node &node, const std::vector<Tensor> &inputs) {
+  if (is_formula_node(node)) return {evaluate(formula_of(graph, node), inputs)};
   // Operations of several outputs are for training.
   if (is_plain(node) || node.outputs.size() != 1) return compute_node(graph, node, inputs);
   const std::optional<Graph> formulas = formulas_of(graph, node);
   if (!formulas) return compute_node(graph, node, inputs);
   std::map<std::string, Tensor> given;
   for (size_t i = 0; i < inputs.size(); ++i) given[node.inputs[i]] = widened(inputs[i]);
-  return {narrowed(run(*formulas, given).at(node.outputs[0]), graph.value(node.outputs[0]).type)};
+  return {narrowed(run_plainly(*formulas, given).at(node.outputs[0]), graph.value(node.outputs[0]).type)};
 }
 
 std::map<std::string, Tensor> run_plainly(const Graph &graph, const std::map<std::string, Tensor> &inputs) {

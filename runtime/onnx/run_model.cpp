@@ -1,6 +1,7 @@
 #include "runtime/onnx/run_model.h"
 
 #include "runtime/onnx/control_flow.h"
+#include "runtime/onnx/flat_values.h"
 #include "runtime/tensor/parts.h"
 
 namespace saltern {
@@ -24,9 +25,7 @@ class Runner : public GraphWalk<HostValue>, Turns<HostValue> {
     for (const std::string &name : g.inputs) {
       const auto it = inputs.find(name);
       const Graph::Value &v = g.value(name);
-      const bool may_lack = v.constant.defined() || v.container == Graph::Container::optional ||
-                            v.container == Graph::Container::optional_sequence;
-      if (it == inputs.end() && !may_lack) fail("the input '", name, "' is missing");
+      if (it == inputs.end() && !v.constant.defined() && !is_optional(v)) fail("the input '", name, "' is missing");
       given.push_back(it != inputs.end() ? it->second : v.constant.defined() ? HostValue(v.constant) : HostValue());
     }
     const Values results = walk(g, given, nullptr);
@@ -56,30 +55,7 @@ class Runner : public GraphWalk<HostValue>, Turns<HostValue> {
   }
 
   Values control_flow(const Graph::Node &n, int64_t opset, const Values &inputs, const Names &here) override {
-    if (n.operation == "SequenceMap") return map_sequence(n.attributes.graph("body"), inputs, here);
     return ControlFlow<HostValue>(*this, *this, n, here).results(opset, inputs);
-  }
-
-  // The body for each sample: the elements of sequences at one place, and tensors as they are.
-  Values map_sequence(const Graph &body, const Values &inputs, const Names &here) {
-    const size_t count = inputs.at(0).sequence().size();
-    std::vector<HostValue::Sequence> results(body.outputs.size());
-    for (size_t i = 0; i < count; ++i) {
-      Values given;
-      for (const HostValue &v : inputs) {
-        if (v.is_sequence() && v.sequence().size() != count)
-          fail("sequences of ", count, " and ", v.sequence().size(), " elements");
-        given.push_back(v.is_sequence() ? v.sequence()[i] : v);
-      }
-      const Values made = walk(body, given, &here);
-      for (size_t o = 0; o < results.size(); ++o) results[o].push_back(made.at(o));
-    }
-    Values all;
-    for (size_t o = 0; o < results.size(); ++o) {
-      const auto declared = body.values.find(body.outputs[o]);
-      all.emplace_back(std::move(results[o]), declared == body.values.end() ? Type::f32 : declared->second.type);
-    }
-    return all;
   }
 
   // ---- What loops ask.
@@ -99,6 +75,8 @@ class Runner : public GraphWalk<HostValue>, Turns<HostValue> {
     for (const HostValue &p : parts) tensors.push_back(p.tensor());
     return saltern::stacked(tensors, axis);
   }
+  const Values *elements(const HostValue &v) const override { return v.is_sequence() ? &v.sequence() : nullptr; }
+  HostValue sequence(Values elements, Type type) const override { return HostValue(std::move(elements), type); }
   void begin(int64_t turn) const override {
     if (turn == most_turns) fail("a loop of more than ", most_turns, " turns");
   }

@@ -75,6 +75,7 @@ std::vector<Operand> SymbolicCall::lowered(const std::vector<Shape> &shapes, boo
   }
   Lowering lowering(node, opset, operands, scratch);
   op.lower(lowering);
+  for (const Operand &o : lowering.given()) o.tensor();  // of sequences nothing is told
   return lowering.given();
 }
 

@@ -9,26 +9,42 @@ namespace {
 
 using Operands = std::vector<Operand>;
 
-// Of values that have one type and shape.
+// What values that one can be chosen of have in common.
+std::string kind_of(const Operand &v) {
+  if (!v.sequence) return v.present() ? std::string(facts(v.type).name) + " " + to_string(v.shape) : "nothing";
+  std::string all = "a sequence (";
+  for (const Operand &e : *v.sequence) all += (&e == v.sequence->data() ? "" : ", ") + kind_of(e);
+  return all + ")";
+}
+
+Operand each(const Operand &sequence, const std::function<Operand(size_t i)> &element) {
+  Operands all;
+  for (size_t i = 0; i < sequence.sequence->size(); ++i) all.push_back(element(i));
+  return sequence_of(std::move(all), sequence.type);
+}
+
+// Of values of one kind.
 Operand chosen(Lowering &n, const Operand &condition, const Operand &then, const Operand &otherwise) {
-  if (then.type != otherwise.type || then.shape != otherwise.shape)
-    unsupported("its condition depends on data, and its branches give ", facts(then.type).name, " ",
-                to_string(then.shape), " and ", facts(otherwise.type).name, " ", to_string(otherwise.shape));
-  return n.formula(then.type, then.shape, {condition, then, otherwise},
-                   [](const Reads &r, const Axes &) { return select(r[0]({}), r[1].here(), r[2].here()); });
+  if (!then.present()) return {};
+  if (then.sequence)
+    return each(then, [&](size_t i) { return chosen(n, condition, (*then.sequence)[i], (*otherwise.sequence)[i]); });
+  return n.computed(formula::where(condition, then, otherwise));
 }
 
 // The value where the condition is `wanted`.
 Operand only_where(Lowering &n, const Operand &condition, bool wanted, const Operand &value) {
-  return n.formula(value.type, value.shape, {condition, value}, [&](const Reads &r, const Axes &) {
-    const Expression c = r[0]({}), nothing = formula::constant(value.type, std::numeric_limits<double>::quiet_NaN());
-    return wanted ? select(c, r[1].here(), nothing) : select(c, nothing, r[1].here());
-  });
+  if (value.sequence)
+    return each(value, [&](size_t i) { return only_where(n, condition, wanted, (*value.sequence)[i]); });
+  const double nothing = std::numeric_limits<double>::quiet_NaN();
+  return n.computed(wanted ? formula::where(condition, value, nothing) : formula::where(condition, nothing, value));
 }
 
 bool all_real(const Operands &values) {
-  for (const Operand &v : values)
-    if (!v.present() || !is_real(v.type)) return false;
+  for (const Operand &v : values) {
+    if (!v.present()) return false;
+    for (const Operand &t : tensors_in(v))
+      if (!is_real(t.type)) return false;
+  }
   return true;
 }
 
@@ -56,7 +72,13 @@ Operands either(Lowering n, const Operand &condition, const std::function<Operan
   }
   if (of[true].size() != of[false].size())
     fail("its branches give ", of[true].size(), " and ", of[false].size(), " values");
-  for (size_t i = 0; i < of[true].size(); ++i) results.push_back(chosen(n, decides, of[true][i], of[false][i]));
+  for (size_t i = 0; i < of[true].size(); ++i) {
+    const std::string then = kind_of(of[true][i]), otherwise = kind_of(of[false][i]);
+    if (then != otherwise)
+      unsupported("its condition ", known_late(n.graph(), condition), ", and its branches give ", then, " and ",
+                  otherwise);
+    results.push_back(chosen(n, decides, of[true][i], of[false][i]));
+  }
   return results;
 }
 

@@ -12,8 +12,9 @@
 
 namespace saltern {
 
-// `branch` lowers one of them; `left_out` hears of one that could not be, and why. Throws Unsupported where the results of both differ in shape or type, and what `branch`
-// threw where neither can be lowered, or where there is no NaN for what is missing.
+// `branch` lowers one of them; `left_out` hears of one that could not be, and why. Throws Unsupported where the results
+// of both differ in shape, type or length, and what `branch` threw where neither can be lowered, or where there is no
+// NaN for what is missing.
 std::vector<Operand> either(Lowering n, const Operand &condition,
                             const std::function<std::vector<Operand>(bool then)> &branch,
                             const std::function<void(bool then, const std::string &why)> &left_out);

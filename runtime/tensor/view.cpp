@@ -1,8 +1,11 @@
 #include "runtime/tensor/view.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace saltern {
+
+constexpr int64_t most = std::numeric_limits<int32_t>::max();
 
 View::View(const Tensor &t) : memory_(t.memory()) {
   if (!t.defined()) fail("a kernel was called with an undefined tensor");
@@ -20,11 +23,15 @@ View::View(const Tensor &t, const std::vector<Dimension> &dimensions) : View(t) 
 
 void View::add(const Dimension &d) {
   if (buffer_.dimensions == max_rank) fail("kernels take tensors of rank ", max_rank, " at most");
-  constexpr int64_t most = std::numeric_limits<int32_t>::max();
-  if (d.extent > most || d.stride > most)
-    fail("an extent or stride of ", std::max(d.extent, d.stride), " is too large for a kernel");
-  dimensions_[buffer_.dimensions++] =
-      halide_dimension_t(0, static_cast<int32_t>(d.extent), static_cast<int32_t>(d.stride));
+  largest_ = std::max({largest_, d.extent, d.stride});
+  const auto clamped = [](int64_t n) { return static_cast<int32_t>(std::min(n, most)); };
+  dimensions_[buffer_.dimensions++] = halide_dimension_t(0, clamped(d.extent), clamped(d.stride));
+}
+
+halide_buffer_t *View::buffer() {
+  if (largest_ > most) fail("an extent or stride of ", largest_, " is too large for a kernel");
+  buffer_.dim = dimensions_.data();
+  return &buffer_;
 }
 
 namespace {

@@ -27,10 +27,8 @@ class View {
   View(const Tensor &t, std::initializer_list<Dimension> dimensions);
   View(const Tensor &t, const std::vector<Dimension> &dimensions);
 
-  halide_buffer_t *buffer() {
-    buffer_.dim = dimensions_.data();
-    return &buffer_;
-  }
+  // Throws where a kernel's integers cannot hold it; a view of an outline may be of any size.
+  halide_buffer_t *buffer();
   bool is_empty() const {
     for (int d = 0; d < buffer_.dimensions; ++d)
       if (dimensions_[static_cast<size_t>(d)].extent == 0) return true;
@@ -48,6 +46,7 @@ class View {
   std::shared_ptr<Storage> memory_;  // a view of a temporary copy keeps it
   halide_buffer_t buffer_ = {};
   std::array<halide_dimension_t, max_rank> dimensions_ = {};
+  int64_t largest_ = 0;  // extent or stride
 };
 
 // (N, C, H, W) as (c, x, y, n); convolution weights (O, I, H, W) as (ci, kx, ky, co) likewise.

@@ -82,6 +82,32 @@ class Compile(unittest.TestCase):
             self.assertEqual(said.returncode, 0, said.stderr)
             self.assertNotIn("not_lowered", said.stdout)
 
+    def test_a_sequence_is_its_elements(self):
+        of_floats = helper.make_sequence_type_proto(helper.make_tensor_type_proto(FLOAT, ["n"]))
+        body = helper.make_graph([helper.make_node("Add", ["a", "b"], ["c"])], "body",
+                                 [helper.make_tensor_value_info(n, FLOAT, ["n"]) for n in "ab"],
+                                 [helper.make_tensor_value_info("c", FLOAT, ["n"])])
+        write_model(self.model, [helper.make_node("SequenceMap", ["s", "x"], ["sums"], body=body),
+                                 helper.make_node("SequenceInsert", ["sums", "x"], ["y"])],
+                    [helper.make_value_info("s", of_floats), helper.make_tensor_value_info("x", FLOAT, [1])],
+                    [helper.make_value_info("y", of_floats)])
+        self.assertEqual(self.compile().returncode, 2)
+        self.assertEqual(self.compile("--shape", "s.0=2", "--shape", "t.0=2").returncode, 2)
+        made = self.compile("--shape", "s.0=2", "--shape", "s.1=3")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        self.assertIn('"y.2"', Path(json.loads(made.stdout)["driver"]).read_text())
+        for name, value in {"0": [1, 2], "1": [3, 4, 5], "x": [10]}.items():
+            numpy.save(self.path / f"{name}.npy", numpy.array(value, numpy.float32))
+        self.run_program(*[self.path / f"{n}.npy" for n in "01x"])
+        made = [numpy.load(self.path / f"output_{i}.npy").tolist() for i in range(3)]
+        self.assertEqual(made, [[11, 12], [13, 14, 15], [10]])
+        said = subprocess.run([SALTERN, "verify", self.model, "--shape", "s.0=2", "--shape", "s.1=3"],
+                              capture_output=True, text=True)
+        self.assertEqual(said.returncode, 0, said.stderr)
+        self.assertIn("y.1", said.stdout)
+        said = subprocess.run([SALTERN, "info", self.model], capture_output=True, text=True)
+        self.assertIn("s sequence f32", said.stdout)
+
     def test_a_branch_that_does_not_fit_is_told_of(self):
         x, y = [helper.make_tensor_value_info(n, FLOAT, [3]) for n in "xy"]
         branches = [helper.make_graph([helper.make_node("Add", ["x", w], ["y"])], w, [], [y],

@@ -62,7 +62,7 @@ TEST(Info, OfAModelTellsItsInputsOutputsNodesParametersAndCost) {
   EXPECT_EQ(facts["parameters"], 2 * 3 + 2);
   EXPECT_EQ(facts["flops"], 2 * 5 * 2 * 3);
   const Said text = run_program("saltern", "info " + path);
-  for (const char *part : {"model", "x f32 [5,3]", "dense f32 [5,2]", "w f32 [2,3]", "60"})
+  for (const char *part : {"model", "x f32 [5, 3]", "dense f32 [5, 2]", "w f32 [2, 3]", "60"})
     EXPECT_TRUE(contains(text.out, part));
 }
 

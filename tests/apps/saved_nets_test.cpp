@@ -55,6 +55,16 @@ class SavedNets : public testing::Test {
     expect_good("verify " + onnx + " --no-compiled --plain");
   }
 
+  // What a net becomes gives what it gave.
+  void expect_same_runs(const std::string &net, const std::string &onnx) {
+    expect_good("run " + net + " --inputs " + data + " --outputs " + folder.file("ours.npz"));
+    expect_good("run " + onnx + " --inputs " + data + " --outputs " + folder.file("onnx.npz"));
+    const Tensor ours = read_npz(folder.file("ours.npz")).begin()->second,
+                 theirs = read_npz(folder.file("onnx.npz")).begin()->second;
+    ASSERT_EQ(ours.shape(), theirs.shape());
+    for (int64_t i = 0; i < ours.size(); ++i) EXPECT_NEAR(ours.data<float>()[i], theirs.data<float>()[i], 1e-5);
+  }
+
   const ScratchFolder folder;
   const std::string data = folder.file("data.npz");
   Random random{1};
@@ -80,6 +90,34 @@ TEST_F(SavedNets, OneWithMeansSumsAndRepetitionsGoesThroughEveryCommand) {
   expect_runs_and_compiles(graph);
   expect_good("verify " + folder.file("net.safetensors") + " --layers --plain");
   expect_converts(graph);
+}
+
+TEST_F(SavedNets, AnOpenBatchStaysOpenThroughEveryCommand) {
+  Pooled net(random);
+  const std::string path = folder.file("net.safetensors"), onnx = folder.file("net.onnx");
+  save_model(path, trace(net, {"batch", 3, 9, 9}));
+  const std::string open = "[\"batch\",3,9,9]", shape = " --shape x=4,3,9,9";
+  const auto input_shape = [&](const std::string &model) {
+    return json::parse(saltern("info --json " + model).out)["inputs"][0]["shape"].dump();
+  };
+  EXPECT_EQ(input_shape(path), open);
+  EXPECT_TRUE(contains(saltern("info " + path).out, "x f32 [batch, 3, 9, 9]"));
+  expect_good("verify " + path + shape + " --layers --plain");
+  expect_good("gradients " + path + shape);
+  expect_good("bench " + path + shape + " --compiled --seconds 0.01");
+  expect_good("compile " + path + " --dynamic batch -o " + folder.file("out"));
+  expect_good("convert " + path + " -o " + onnx);
+  EXPECT_EQ(input_shape(onnx), open);
+  for (int64_t batch : {1, 5}) {
+    write_npz(data, {{"x", random.uniform_tensor({batch, 3, 9, 9}, -1, 1)}});
+    expect_same_runs(path, onnx);
+  }
+  for (const std::string &command : {"compile " + path + " -o " + folder.file("out"), "bench " + path}) {
+    const Said said = saltern(command);
+    EXPECT_EQ(said.code, 2) << command << ": " << said.all;
+    EXPECT_TRUE(contains(said.all, "extent 0 (batch) of the input 'x' is open"));
+  }
+  EXPECT_TRUE(contains(saltern("compile " + path + " --shape x=4,3,9,8 -o out").all, "[batch, 3, 9, 9]"));
 }
 
 TEST_F(SavedNets, TheDemosNetIsVerifiedLayerByLayer) {
@@ -120,13 +158,7 @@ TEST_F(SavedNets, ALayerOfOnesOwnGoesThroughEveryCommand) {
   const Graph graph = trace(net, {5, 3});
   expect_runs_and_compiles(graph);
   expect_converts(graph);
-  // What it becomes gives what it gave.
-  expect_good("run " + saved(graph) + " --inputs " + data + " --outputs " + folder.file("ours.npz"));
-  expect_good("run " + folder.file("net.onnx") + " --inputs " + data + " --outputs " + folder.file("onnx.npz"));
-  const Tensor ours = read_npz(folder.file("ours.npz")).begin()->second,
-               theirs = read_npz(folder.file("onnx.npz")).begin()->second;
-  ASSERT_EQ(ours.shape(), theirs.shape());
-  for (int64_t i = 0; i < ours.size(); ++i) EXPECT_NEAR(ours.data<float>()[i], theirs.data<float>()[i], 1e-5);
+  expect_same_runs(saved(graph), folder.file("net.onnx"));
 }
 
 TEST_F(SavedNets, ALayerThatThisProgramLacksIsNotSupportedAndNamed) {

@@ -31,20 +31,27 @@ def read_npy(path, dtype):
 
 def next_constant(message, inputs, constants):
     """The input that the compiler must know the value of, as shapes depend on it; where it comes from others, one of
-    those that can: integers, and few of them."""
-    asked = re.search(r"\('([^']*)'\) is known at run time only", message)
-    few = [n for n, v in inputs.items() if v.dtype.kind in "iu" and v.ndim <= 1 and v.size <= 16]
-    for name in [asked[1], *few] if asked else []:
-        if name in inputs and name not in constants:
+    those: few integers, or a number alone."""
+    asked = re.search(r"\('([^']*)'\) is known at run time only(, as the inputs '(.*?)' are)?", message)
+    is_few = lambda v: v.ndim == 0 or (v.dtype.kind in "iu" and v.ndim == 1 and v.size <= 16)
+    for name in [asked[1], *(asked[3] or "").split("', '")] if asked else []:
+        value = inputs.get(name)
+        if isinstance(value, numpy.ndarray) and name not in constants and (name == asked[1] or is_few(value)):
             return name
     return None
+
+
+def flat(name, value):
+    """The tensors that a compiled model has for a value: NAME.0, NAME.1, ... of a sequence, none of an empty optional."""
+    parts = {f"{name}.{i}": v for i, v in enumerate(value)} if isinstance(value, list) else {name: value}
+    return {n: v for n, v in parts.items() if v is not None}
 
 
 def compile_and_run(program, target, model, inputs, folder, seconds):
     """The exit code of what failed, or 0; what it said is in FOLDER/log, the outputs are FOLDER/output_N.npy."""
     log = folder / "log"
-    if any(not isinstance(v, numpy.ndarray) or v.dtype.kind in "OSU" for v in inputs.values()):
-        log.write_text("an input is not a tensor of numbers")
+    if any(t.dtype.kind in "OSU" for n, v in inputs.items() for t in flat(n, v).values()):
+        log.write_text("an input is of texts")
         return 3
 
     def run(command):
@@ -64,7 +71,9 @@ def compile_and_run(program, target, model, inputs, folder, seconds):
                 write_tensor(file, value)
                 flags.append(f"--constant={name}={file}")
             else:
-                flags.append(f"--shape={name}=" + ",".join(map(str, value.shape)))
+                flags += [f"--shape={n}=" + ",".join(map(str, t.shape)) for n, t in flat(name, value).items()]
+                if isinstance(value, list) and not value:
+                    flags.append(f"--shape={name}=")
         return run([program, "compile", model, "-o", folder, "--name", "net", "--main", "--target", target, "--jobs", "1",
                     *flags])
 
@@ -74,10 +83,9 @@ def compile_and_run(program, target, model, inputs, folder, seconds):
     if status:
         return status
     files = []
-    for i, (name, value) in enumerate(inputs.items()):
-        if name not in constants:
-            files.append(folder / f"input_{i}.npy")
-            write_npy(files[-1], value)
+    for tensor in [t for n, v in inputs.items() if n not in constants for t in flat(n, v).values()]:
+        files.append(folder / f"input_{len(files)}.npy")
+        write_npy(files[-1], tensor)
     return run([os.environ.get("CC", "cc"), "-std=c99", "-Wall", "-Wextra", "-Werror", folder / "net_main.c",
                 folder / "libnet.a", "-lm", "-lpthread", "-o", folder / "net_main"]) or run(
                     [folder / "net_main", "--outputs", folder, *files])

@@ -7,7 +7,7 @@ and the C program that it writes (c_programs.py).
 With --passing: fails (exit 1) when a test that the file lists does not pass any more. With --write: writes the tests
 that pass. With --only: runs the tests that the file lists. The program sees inputs only; expected outputs stay here.
 """
-import argparse, concurrent.futures, fnmatch, json, re, shutil, tempfile
+import argparse, concurrent.futures, fnmatch, itertools, json, re, shutil, tempfile
 from pathlib import Path
 
 import numpy
@@ -97,6 +97,15 @@ def difference(want, got, case, random):
     return None if numpy.all(close) else f"{int(close.size - close.sum())} of {close.size} elements differ"
 
 
+def read_output(out, i, kind, want, tensors):
+    """A value that was run is a file; of a compiled model there are tensors, numbered from output to output."""
+    if (out / f"output_{i}.pb").exists():
+        return load(out / f"output_{i}.pb", kind)
+    read = lambda like: c_programs.read_npy(out / f"output_{next(tensors)}.npy", like.dtype)
+    parts = [read(t) for t in c_programs.flat("", want).values()]
+    return parts if isinstance(want, list) else parts[0] if parts else None
+
+
 def judge(case, out, status):
     if isinstance(status, str):
         return "crash", f"the program ended with {status}"
@@ -106,16 +115,17 @@ def judge(case, out, status):
     graph = onnx.load(case.model, load_external_data=False).graph
     operators = {n.op_type for n in graph.node}
     random = bool(operators & RANDOM) or ("training_dropout" in case.test and "zero_ratio" not in case.test)
+    tensors = itertools.count()
     for i, path in enumerate(case.outputs):
         try:
             want, kind = load(path, graph.output[i].type), graph.output[i].type
-            npy = out / f"output_{i}.npy"
-            got = c_programs.read_npy(npy, want.dtype) if npy.exists() else load(out / f"output_{i}.pb", kind)
-            why = difference(want, got, case, random)
+            why = difference(want, read_output(out, i, kind, want, tensors), case, random)
         except Exception as e:
             why = f"cannot be read: {e}"
         if why:
             return "wrong", f"output {i}: {why}"
+    if len(case.outputs) == len(graph.output) and (out / f"output_{next(tensors)}.npy").exists():
+        return "wrong", "there are more outputs"
     return "pass", ""
 
 

@@ -1,7 +1,9 @@
-// Bytes as a graph's text. What is read must be written as something that reads as the same.
+// Bytes as a graph's text. What is read must be written as something that reads as the same, and be good or refused at
+// every size.
 
 #include <cstdlib>
 
+#include "runtime/graph/open_sizes.h"
 #include "runtime/graph/text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -15,5 +17,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   }
   const std::string text = saltern::to_text(graph);
   if (saltern::to_text(saltern::parse_graph(text, constants, "text")) != text) std::abort();
+  saltern::Graph::Sizes sizes = graph.sizes;
+  for (auto &[name, number] : sizes) number = 3;
+  try {
+    saltern::at_sizes(graph, sizes);
+  } catch (const saltern::Error &) {
+  }
   return 0;
 }

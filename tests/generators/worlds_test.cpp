@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <regex>
 #include <set>
 #include <string>
@@ -137,6 +138,27 @@ TEST(Worlds, NoAlgorithmHasAScheduleDirective) {
     for (const std::string &file : sources(folder))
       for (const std::string &line : lines(file))
         EXPECT_FALSE(std::regex_search(line, directive)) << file << ": " << line;
+}
+
+// Of two types with one name a program destroys one as the other, which nobody but a debug build notices.
+TEST(Worlds, NoTwoHeadersDefineTypesOfOneName) {
+  static const std::regex space(R"re(^namespace ([\w:]+) \{)re"),
+      type(R"re(^(?:struct|class|enum class) (\w+)[^;]*\{)re");
+  std::map<std::string, std::string> defined;
+  std::smatch match;
+  for (const auto &level : folders)
+    for (const std::string &folder : level)
+      for (const std::string &file : sources(folder)) {
+        if (fs::path(file).extension() != ".h") continue;
+        std::string within;
+        for (const std::string &line : lines(file)) {
+          if (std::regex_search(line, match, space)) within = match[1];
+          if (!std::regex_search(line, match, type)) continue;
+          const std::string name = within + "::" + match[1].str();  // or a part of it, in the same header
+          EXPECT_EQ(defined.emplace(name, file).first->second, file) << "both define " << name;
+        }
+      }
+  EXPECT_GT(defined.size(), 100u) << "types are not found any more";
 }
 
 TEST(Worlds, NoSourceFileIsLongerThan500Lines) {

@@ -3,6 +3,7 @@
 #include <numeric>
 #include <unordered_set>
 
+#include "algorithms/movement.h"
 #include "generators/model/passes/gradient_formulas.h"
 #include "generators/model/passes/passes.h"
 #include "runtime/graph/formula_node.h"
@@ -65,6 +66,10 @@ class Rewriter {
     graph_.values.erase(made.name);
   }
 
+  std::vector<Expression> result_extents(const Graph::Node &n) const {
+    return extents(graph_.value(n.outputs[0]).shape);
+  }
+
   void matmul(const Graph::Node &n) {
     const Operand a = operand(n.inputs.at(0)), b = operand(n.inputs.at(1));
     Lowering to(n, 0, {a, b}, graph_);
@@ -94,27 +99,10 @@ class Rewriter {
     Lowering to(n, 0, {x}, graph_);
     const int axis = to.axis(n.attributes.integer("axis", -1), x.rank());
     if (axis == x.rank() - 1) return graph_.nodes.push_back(n);
-    Shape reduced = x.shape;
-    reduced[static_cast<size_t>(axis)] = 1;
-    const auto over = [&](const Read &r, const Axes &at, const Expression &step) {
-      std::vector<Expression> indices(at);
-      indices[static_cast<size_t>(axis)] = step;
-      return r(indices);
-    };
-    const std::vector<int64_t> extent = {x.shape[static_cast<size_t>(axis)]};
-    const Operand largest = to.formula(x.type, reduced, {x}, [&](const Reads &r, const Axes &at) {
-      return formula::reduce(formula::Function::greatest, extent,
-                             [&](const std::vector<Expression> &s) { return over(r[0], at, s[0]); });
-    });
-    const Operand total = to.formula(x.type, reduced, {x, largest}, [&](const Reads &r, const Axes &at) {
-      return formula::reduce(formula::Function::sum, extent,
-                             [&](const std::vector<Expression> &s) { return exp(over(r[0], at, s[0]) - r[1].here()); });
-    });
-    const bool logarithm = n.operation == "log_softmax";
-    give(n, to.formula(x.type, x.shape, {x, largest, total}, [&](const Reads &r, const Axes &) {
-      const Expression d = r[0].here() - r[1].here();
-      return logarithm ? d - log(r[2].here()) : exp(d) / r[2].here();
-    }));
+    // Without a stage for the powers, which are made again: that costs less than a trip through memory.
+    const Value largest = formula::greatest(x, {axis}), less = Value(x) - largest,
+                total = formula::sum(exp(less), {axis});
+    give(n, to.computed(n.operation == "log_softmax" ? less - log(total) : exp(less) / total));
   }
 
   // One window that is the whole image asks for no layout of it.
@@ -126,23 +114,16 @@ class Rewriter {
     if (n.attributes.integers("kernel") != plane || padded || graph_.value(n.outputs[0]).shape != result)
       return graph_.nodes.push_back(n);
     Lowering to(n, 0, {x}, graph_);
-    give(n, to.formula(x.type, result, {x}, [&](const Reads &r, const Axes &at) {
-      const Expression sum = formula::reduce(formula::Function::sum, plane, [&](const std::vector<Expression> &s) {
-        return r[0]({at[0], at[1], s[0], s[1]});
-      });
-      return sum / elements(plane);
-    }));
+    give(n, to.computed(formula::mean(x, {2, 3})));
   }
 
   void slice(const Graph::Node &n) {
     const Operand x = operand(n.inputs.at(0));
     Lowering to(n, 0, {x}, graph_);
     const auto axis = static_cast<size_t>(to.axis(n.attributes.integer("axis"), x.rank()));
-    const int64_t begin = n.attributes.integer("begin");
-    give(n, to.formula(x.type, graph_.value(n.outputs[0]).shape, {x}, [&](const Reads &r, Axes at) {
-      at[axis] = at[axis] + begin;
-      return r[0](at);
-    }));
+    std::vector<int64_t> begin(x.shape.size(), 0);
+    begin[axis] = n.attributes.integer("begin");
+    give(n, to.computed(algorithms::strided(x, begin, std::vector<int64_t>(begin.size(), 1), result_extents(n))));
   }
 
   void transpose(const Graph::Node &n) {
@@ -154,40 +135,22 @@ class Rewriter {
     for (int64_t d : order)
       if (x.shape.at(static_cast<size_t>(d)) != 1) moved.push_back(d);
     if (std::is_sorted(moved.begin(), moved.end())) return give(n, to.reshaped(x, graph_.value(n.outputs[0]).shape));
-    give(n, to.formula(x.type, graph_.value(n.outputs[0]).shape, {x}, [&](const Reads &r, const Axes &at) {
-      Axes from(at.size());
-      for (size_t d = 0; d < order.size(); ++d) from.at(static_cast<size_t>(order[d])) = at[d];
-      return r[0](from);
-    }));
+    give(n, to.computed(formula::permuted(x, {order.begin(), order.end()})));
   }
 
   void sum(const Graph::Node &n) {
     const Operand x = operand(n.inputs.at(0));
     Lowering to(n, 0, {x}, graph_);
-    std::vector<size_t> axes;
-    std::vector<int64_t> extents;
-    for (int64_t d : n.attributes.integers("axes")) {
-      axes.push_back(static_cast<size_t>(to.axis(d, x.rank())));
-      extents.push_back(x.shape[axes.back()]);
-    }
-    give(n, to.formula(x.type, graph_.value(n.outputs[0]).shape, {x}, [&](const Reads &r, const Axes &at) {
-      const Expression total =
-          axes.empty() ? r[0].here()
-                       : formula::reduce(formula::Function::sum, extents, [&](const std::vector<Expression> &steps) {
-                           Axes from = at;
-                           for (size_t i = 0; i < axes.size(); ++i) from[axes[i]] = steps[i];
-                           return r[0](from);
-                         });
-      return total * n.attributes.real("scale", 1);
-    }));
+    std::vector<int> axes;
+    for (int64_t d : n.attributes.integers("axes")) axes.push_back(to.axis(d, x.rank()));
+    give(n, to.computed(formula::sum(x, axes) * n.attributes.real("scale", 1)));
   }
 
   // Also what does nothing, between an input and an output.
   void repeated(const Graph::Node &n) {
     const Operand x = operand(n.inputs.at(0));
     Lowering to(n, 0, {x}, graph_);
-    give(n, to.formula(x.type, graph_.value(n.outputs[0]).shape, {x},
-                       [](const Reads &r, const Axes &) { return r[0].here(); }));
+    give(n, to.computed(algorithms::broadcasted(x, result_extents(n))));
   }
 
   // Without elements there is nothing to compute.

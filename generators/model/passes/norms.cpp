@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "dsl/exact_formulas.h"
 #include "generators/model/emit.h"
 #include "generators/model/passes/passes.h"
 
@@ -115,19 +116,14 @@ class Recognition {
     if (!n || n->operation != "formula" || n->inputs.size() != 1) return "";
     const Graph::Value &x = graph_.value(n->inputs[0]), &y = graph_.value(value);
     if (x.type != Type::f32 || x.shape.size() != y.shape.size() || x.shape.empty()) return "";
+    const formula::Value in = formula::input("x", {x.shape.begin(), x.shape.end()});
     const std::string given = to_string(n->attributes.expression("element"));
-    for (axis = 0; axis < x.shape.size(); ++axis) {
-      const Shape row(x.shape.begin() + static_cast<std::ptrdiff_t>(axis), x.shape.end());
-      Shape kept = x.shape;
-      std::fill(kept.begin() + static_cast<std::ptrdiff_t>(axis), kept.end(), 1);
-      if (y.shape != kept) continue;
-      const Expression sum = formula::reduce(Function::sum, row, [&](const std::vector<Expression> &steps) {
-        std::vector<Expression> at;
-        for (size_t d = 0; d < axis; ++d) at.push_back(formula::axis(static_cast<int>(d)));
-        at.insert(at.end(), steps.begin(), steps.end());
-        return formula::load(0, Type::f32, at);
-      });
-      if (to_string(sum / elements(row)) == given) return n->inputs[0];
+    std::vector<int> row;
+    for (axis = x.shape.size(); axis-- > 0;) {
+      row.push_back(static_cast<int>(axis));
+      const formula::ExactFormulas mean =
+          exact_formulas({in}, {formula::mean(in, row)}, {}, formula::Cut::where_needed);
+      if (mean.stages.at(0).shape == y.shape && to_string(mean.stages[0].element) == given) return n->inputs[0];
     }
     return "";
   }

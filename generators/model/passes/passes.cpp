@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/graph/open_sizes.h"
+
 namespace saltern::generators {
 
 namespace {
@@ -50,7 +52,7 @@ void find_wrong_pass(Graph graph) {
 }  // namespace
 
 Graph prepared_for_inference(const Graph &given) {
-  Graph graph = given;
+  Graph graph = at_sizes(given, {});  // none may be open
   graph.remove_unused();
   // The last one's graph is looked at, and those before only where it is wrong: a tenth of the time goes to looking.
   try {

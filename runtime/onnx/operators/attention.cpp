@@ -72,27 +72,23 @@ class Bias {
       const Operand &lengths = n.input(6);
       if (lengths.shape != Shape{scores[0]})
         fail("nonpad_kv_seqlen is ", to_string(lengths.shape), "; expected one length for each of ", scores[0]);
-      lengths_ = static_cast<int>(operands_.size());
-      operands_.push_back(lengths);
+      lengths_ = lengths;
     }
   }
 
-  bool empty() const { return operands_.empty() && !causal_; }
-  const std::vector<Operand> &operands() const { return operands_; }
+  bool empty() const { return !mask_.defined() && !lengths_.defined() && !causal_; }
 
-  // `reads` are operands().
-  Expression added(const Expression &score, const Reads &reads, size_t first, const Axes &at) const {
+  Expression added(const Expression &score, const Axes &at) const {
     const Expression nothing = literal(score, minus_infinity);
     Expression e = score;
-    if (mask_ >= 0) {
-      const Read &mask = reads[first + static_cast<size_t>(mask_)];
-      const Expression m = mask(mask_indices(mask.shape(), at));
-      Expression bias = mask.type() == Type::boolean ? select(m, literal(score, 0), nothing) : cast(score.type(), m);
-      if (padded_) bias = select(at[3] < mask.shape().back(), bias, nothing);
+    if (mask_.defined()) {
+      const Expression m = mask_.at(Axes(at.end() - mask_.rank(), at.end()));
+      Expression bias = mask_.type() == Type::boolean ? select(m, literal(score, 0), nothing) : cast(score.type(), m);
+      if (padded_) bias = select(at[3] < mask_.extent(-1), bias, nothing);
       e = e + bias;
     }
     if (causal_) e = select(at[3] <= at[2] + past_, e, nothing);
-    if (lengths_ >= 0) e = select(at[3] < reads[first + static_cast<size_t>(lengths_)]({at[0]}), e, nothing);
+    if (lengths_.defined()) e = select(at[3] < lengths_(at[0]), e, nothing);
     return e;
   }
 
@@ -106,21 +102,12 @@ class Bias {
     for (size_t d = 0; fits && d < rank; ++d)
       fits = mask.shape[d] == 1 || mask.shape[d] == scores[4 - rank + d] || (padded_ && d + 1 == rank);
     if (!fits) fail("the mask ", to_string(mask.shape), " does not broadcast to ", to_string(scores));
-    mask_ = static_cast<int>(operands_.size());
-    operands_.push_back(mask);
+    mask_ = mask;
   }
 
-  std::vector<Expression> mask_indices(const Shape &shape, const Axes &at) const {
-    std::vector<Expression> indices;
-    for (size_t d = 0; d < shape.size(); ++d)
-      indices.push_back(shape[d] == 1 ? formula::constant_integer(Type::i64, 0) : at[4 - shape.size() + d]);
-    return indices;
-  }
-
-  std::vector<Operand> operands_;
   int64_t past_;
   bool causal_, padded_ = false;
-  int mask_ = -1, lengths_ = -1;  // their numbers in operands_
+  Value mask_, lengths_;
 };
 
 void attention(Lowering &n) {
@@ -138,16 +125,14 @@ void attention(Lowering &n) {
   const double scale = n.attributes().real("scale", 1 / std::sqrt(head_size)), cap = n.attributes().real("softcap", 0);
   const Operand raw = head_scores(n, n.casted(q, type), n.casted(keys, type));
   const Bias bias(n, raw.shape, n.has(4) ? n.input(4).shape[2] : 0);
-  std::vector<Operand> operands = {raw};
-  operands.insert(operands.end(), bias.operands().begin(), bias.operands().end());
   // The scores after a stage, by the numbers of qk_matmul_output_mode: 0 scaled, 1 capped, 2 with the bias.
   const auto stage = [&](int64_t last, Type result) {
-    return n.formula(result, raw.shape, operands, [&](const Reads &r, const Axes &at) {
-      Expression e = r[0].here() * scale;
+    return n.computed(formula::inlined(extents(raw.shape), [&](const Axes &at) {
+      Expression e = Value(raw).at(at) * scale;
       if (last >= 1 && cap > 0) e = call(formula::Function::tanh, e / cap) * cap;
-      if (last >= 2 && !bias.empty()) e = bias.added(e, r, 1, at);
+      if (last >= 2 && !bias.empty()) e = bias.added(e, at);
       return cast(result, e);
-    });
+    }));
   };
   const Operand weights = softmax(n, stage(2, raw.type), 3);
 
@@ -175,23 +160,21 @@ void rotary_embedding(Lowering &n) {
   for (const Operand *cache : {&cosines, &sines})
     if (cache->rank() != (by_position ? 2 : 3) || cache->shape.back() != half)
       fail("a cache of ", to_string(cache->shape), " for ", half, " pairs");
-  std::vector<Operand> operands = {x, cosines, sines};
-  if (by_position) operands.push_back(n.input(3));
   const Type type = working_type(x.type);
-  const Operand y = n.formula(x.type, x.shape, operands, [&](const Reads &r, const Axes &at) {
+  const Value from = x, places = by_position ? Value(n.input(3)) : Value();
+  const Operand y = n.computed(formula::inlined(extents(x.shape), [&](const Axes &at) {
     const Expression in_head = at[3], which = interleaved ? in_head % 2 : in_head / half,
                      pair = interleaved ? in_head / 2 : in_head % half;
-    const auto cached = [&](const Read &cache) {
-      if (!by_position) return cast(type, cache({at[0], at[2], pair}));
-      return cast(type, cache({cast(Type::i64, r[3]({at[0], at[2]})), pair}));
+    const auto cached = [&](const Value &cache) {
+      return cast(type, by_position ? cache(cast(Type::i64, places(at[0], at[2])), pair) : cache(at[0], at[2], pair));
     };
-    const auto element = [&](const Expression &i) { return cast(type, r[0]({at[0], at[1], at[2], i})); };
+    const auto element = [&](const Expression &i) { return cast(type, from(at[0], at[1], at[2], i)); };
     const Expression first = element(interleaved ? pair * 2 : pair),
                      second = element(interleaved ? pair * 2 + 1 : pair + half);
-    const Expression c = cached(r[1]), s = cached(r[2]);
+    const Expression c = cached(cosines), s = cached(sines);
     const Expression turned = select(which == 0, c * first - s * second, s * first + c * second);
     return cast(x.type, select(in_head < rotated, turned, element(in_head)));
-  });
+  }));
   n.give(0, given.rank() == 4 ? y : n.reshaped(n.transposed(y, {0, 2, 1, 3}), given.shape));
 }
 

@@ -111,9 +111,9 @@ void cast_numbers(Lowering &n, Type type) {
     if (!x.value.defined()) unsupported("texts out of numbers that are known at run time only");
     return n.give(0, n.constant(texts_of(x.value)));
   }
-  n.give(0, n.formula(type, x.shape, {x}, [&](const Reads &r, const Axes &) {
-    return cast_to(type, r[0].here(), manner.saturate, manner.rounding);
-  }));
+  n.give(0, formula::inlined(extents(x.shape), [&](const Axes &at) {
+           return cast_to(type, Value(x).at(at), manner.saturate, manner.rounding);
+         }));
 }
 
 Type target(const Attributes &a) { return type_of_onnx(a.integer("to")); }
@@ -144,16 +144,16 @@ void bit_cast(Lowering &n) {
   if (type == Type::text || width(type) != width(x.type))
     fail("the bits of ", facts(x.type).name, " as ", facts(type).name, "; expected a type of as many bits");
   const auto is_integer = [](Type t) { return !is_real(t); };
-  n.give(0, n.formula(type, x.shape, {x}, [&](const Reads &r, const Axes &) {
-    Expression v = r[0].here();
-    // A conversion between integers of one width keeps the bits; floats of 4 bits have the bits of a natural number.
-    if (is_integer(x.type) && is_integer(type)) return cast(type, v);
-    if (width(type) >= 8) {
-      if (x.type == Type::boolean) v = cast(Type::u8, v);
-      return type == Type::boolean ? cast(type, bits_as(Type::u8, v)) : bits_as(type, v);
-    }
-    return is_integer(type) ? cast(type, bits_as(Type::u4, v)) : bits_as(type, cast(Type::u4, v));
-  }));
+  n.give(0, formula::inlined(extents(x.shape), [&](const Axes &at) {
+           Expression v = Value(x).at(at);
+           // A conversion between integers of one width keeps the bits; floats of 4 bits have the bits of a natural number.
+           if (is_integer(x.type) && is_integer(type)) return cast(type, v);
+           if (width(type) >= 8) {
+             if (x.type == Type::boolean) v = cast(Type::u8, v);
+             return type == Type::boolean ? cast(type, bits_as(Type::u8, v)) : bits_as(type, v);
+           }
+           return is_integer(type) ? cast(type, bits_as(Type::u4, v)) : bits_as(type, cast(Type::u4, v));
+         }));
 }
 
 }  // namespace

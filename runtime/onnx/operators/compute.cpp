@@ -29,7 +29,7 @@ std::vector<HostValue> compute_lowered(const Operator &op, const Graph::Node &no
   Lowering lowering(node, opset, std::move(operands), graph);
   op.lower(lowering);
   for (const Operand &o : lowering.given())
-    if (o.present()) graph.outputs.push_back(o.name);
+    if (o.tensor().present()) graph.outputs.push_back(o.name);
   const std::map<std::string, Tensor> made = run(graph, given);
   std::vector<HostValue> results;
   for (const Operand &o : lowering.given()) results.push_back(o.present() ? HostValue(made.at(o.name)) : HostValue());

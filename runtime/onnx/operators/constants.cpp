@@ -86,9 +86,9 @@ void range(Lowering &n) {
   }
   // Numbers of 16 bits do not count far: the sum is rounded, not its parts.
   const Type wide = facts(type).bits == 16 && is_real(type) ? Type::f32 : type;
-  n.give(0, n.formula(type, {std::max<int64_t>(count, 0)}, {ends[0], ends[2]}, [&](const Reads &r, const Axes &at) {
-    return cast(type, cast(wide, r[0]({})) + cast(wide, at[0]) * cast(wide, r[1]({})));
-  }));
+  const Value steps =
+      formula::inlined({std::max<int64_t>(count, 0)}, [&](const Axes &at) { return cast(wide, at[0]); });
+  n.give(0, formula::cast(type, formula::cast(wide, ends[0]) + steps * formula::cast(wide, ends[2])));
 }
 
 void eye_like(Lowering &n) {
@@ -96,8 +96,7 @@ void eye_like(Lowering &n) {
   if (x.rank() != 2) fail("its input has the shape ", to_string(x.shape), "; expected a matrix");
   const Type type = type_attribute(n.attributes(), "dtype", x.type);
   const int64_t k = n.attributes().integer("k", 0);
-  n.give(0,
-         n.formula(type, x.shape, {}, [&](const Reads &, const Axes &at) { return cast(type, at[1] == at[0] + k); }));
+  n.give(0, formula::inlined(extents(x.shape), [&](const Axes &at) { return cast(type, at[1] == at[0] + k); }));
 }
 
 void one_hot(Lowering &n) {
@@ -108,13 +107,14 @@ void one_hot(Lowering &n) {
   const int axis = n.axis(n.attributes().integer("axis", -1), indices.rank() + 1);
   Shape shape = indices.shape;
   shape.insert(shape.begin() + axis, depth);
-  n.give(0, n.formula(values.type, shape, {indices, values}, [&](const Reads &r, const Axes &at) {
-    Axes others = at;
-    others.erase(others.begin() + axis);
-    Expression hot = cast(Type::i64, r[0](others));
-    if (n.opset() >= 11) hot = select(hot < 0, hot + depth, hot);
-    return r[1]({select(hot == at[static_cast<size_t>(axis)], index(1), index(0))});
-  }));
+  const Value which = indices, either = values;
+  n.give(0, formula::inlined(extents(shape), [&](const Axes &at) {
+           Axes others = at;
+           others.erase(others.begin() + axis);
+           Expression hot = cast(Type::i64, which.at(others));
+           if (n.opset() >= 11) hot = select(hot < 0, hot + depth, hot);
+           return either(select(hot == at[static_cast<size_t>(axis)], index(1), index(0)));
+         }));
 }
 
 }  // namespace

@@ -4,13 +4,15 @@
 
 #include <algorithm>
 
+#include "algorithms/convolution.h"
+#include "algorithms/normalisation.h"
 #include "runtime/onnx/operators/arguments.h"
 #include "runtime/onnx/operators/contraction.h"
 #include "runtime/onnx/operators/operators.h"
 
 namespace saltern {
 
-using formula::Function;
+using namespace formula;
 
 int64_t groups_of(const Lowering &n, int64_t channels, int64_t outputs) {
   const int64_t groups = n.attributes().integer("group", 1);
@@ -47,6 +49,16 @@ bool has_library_kernel(const Operand &x, const Operand &w) {
          elements(w.shape) > 0;
 }
 
+Value with_bias(const Value &y, const Operand &bias) {
+  return bias.present() ? y + algorithms::by_channel(bias, y) : y;
+}
+
+Shape extents_of(const SlidingAxes &axes) {
+  Shape all;
+  for (const SlidingAxis &a : axes) all.push_back(a.extent);
+  return all;
+}
+
 }  // namespace
 
 Operand convolution(Lowering &n, const Operand &x, const Operand &w, const Operand &bias, const SlidingAxes &axes,
@@ -65,49 +77,15 @@ Operand convolution(Lowering &n, const Operand &x, const Operand &w, const Opera
                                   window_attributes(axes).with("groups", groups), image_shape(shape));
     return n.casted(n.reshaped(y, shape), x.type);
   }
-  std::vector<Operand> all = {x, w};
-  if (bias.present()) all.push_back(bias);
-  Shape steps = kernel_of(axes);
-  steps.insert(steps.begin(), channels);
-  return n.formula(x.type, shape, all, [&](const Reads &r, const Axes &at) {
-    const Expression first = groups == 1 ? formula::constant_integer(Type::i64, 0)
-                                         : at[1] / std::max<int64_t>(outputs / groups, 1) * channels;
-    const Expression zero = formula::constant(x.type, 0);
-    const Expression sum = reduce(Function::sum, steps, [&](const std::vector<Expression> &s) {
-      std::vector<Expression> weight = {at[1]};
-      weight.insert(weight.end(), s.begin(), s.end());
-      return windowed(r[0], axes, at[0], first + s[0], at, {s.begin() + 1, s.end()}, zero) * r[1](weight);
-    });
-    return bias.present() ? sum + r[2]({at[1]}) : sum;
-  });
+  if (elements(shape) == 0) return n.constant(Tensor::empty(shape, x.type));
+  return n.computed(with_bias(algorithms::convolution(x, w, slides_of(axes), groups), bias));
 }
 
 Operand scattered(Lowering &n, const Operand &x, const Operand &w, const Operand &bias, const SlidingAxes &axes,
                   int64_t groups) {
-  const int64_t per_group = w.shape[1];
-  Shape spatial;
-  for (const SlidingAxis &a : axes) spatial.push_back(a.extent);
-  const Shape shape = with_spatial(x.shape[0], per_group * groups, spatial);
-  const int64_t channels = x.shape[1] / groups;
-  Shape steps = kernel_of(axes);
-  steps.insert(steps.begin(), channels);
-  std::vector<Operand> all = {x, w};
-  if (bias.present()) all.push_back(bias);
-  return n.formula(x.type, shape, all, [&](const Reads &r, const Axes &at) {
-    const Expression first = at[1] / std::max<int64_t>(per_group, 1) * channels;
-    const Expression sum = reduce(Function::sum, steps, [&](const std::vector<Expression> &s) {
-      std::vector<Expression> from = {at[0], first + s[0]}, weight = {first + s[0], at[1] % per_group};
-      Expression exists = formula::constant_integer(Type::boolean, 1);
-      for (size_t d = 0; d < axes.size(); ++d) {
-        const Origin o = origin(axes[d], at[d + 2], s[d + 1]);
-        from.push_back(o.position);
-        weight.push_back(s[d + 1]);
-        exists = d == 0 ? o.exists : exists && o.exists;
-      }
-      return select(exists, r[0](from) * r[1](weight), formula::constant(x.type, 0));
-    });
-    return bias.present() ? sum + r[2]({at[1]}) : sum;
-  });
+  const Shape shape = with_spatial(x.shape[0], w.shape[1] * groups, extents_of(axes));
+  if (elements(shape) == 0) return n.constant(Tensor::empty(shape, x.type));
+  return n.computed(with_bias(algorithms::transposed_convolution(x, w, slides_of(axes), extents(shape), groups), bias));
 }
 
 namespace {
@@ -177,15 +155,13 @@ void conv_transpose(Lowering &n) {
   const int64_t per_group = w.shape[1], groups = groups_of(n, x.shape[1], 0), outputs = elements({per_group, groups});
   expect_bias(bias, outputs);
   const SlidingAxes axes = transposed_axes(n, x, w);
-  Shape spatial;
   // The library asks that the convolution which this transposes has just x's positions.
   bool fits = has_library_kernel(x, w);
   for (const SlidingAxis &a : axes) {
-    spatial.push_back(a.extent);
     const int64_t room = a.extent + a.before + a.after - a.span();
     fits &= a.extent > 0 && room >= 0 && room / a.stride + 1 == a.positions;
   }
-  const Shape shape = with_spatial(x.shape[0], outputs, spatial);
+  const Shape shape = with_spatial(x.shape[0], outputs, extents_of(axes));
   if (fits) {
     Attributes attributes = window_attributes(axes).with("groups", groups).with("shape", image_shape(shape));
     Shape pads = axes.size() == 1 ? Shape{0, axes[0].before, 0, axes[0].after}
@@ -193,12 +169,7 @@ void conv_transpose(Lowering &n) {
     attributes.set("pads", pads);
     const Operand y =
         n.reshaped(n.operation("conv2d_gradient_x", image_operands(n, {w, x}), attributes, image_shape(shape)), shape);
-    const Operand b = bias.present() ? n.casted(bias, Type::f32) : absent;
-    n.give(0,
-           n.casted(b.present() ? n.formula(Type::f32, shape, {y, b},
-                                            [](const Reads &r, const Axes &at) { return r[0].here() + r[1]({at[1]}); })
-                                : y,
-                    x.type));
+    n.give(0, n.casted(bias.present() ? n.computed(with_bias(y, n.casted(bias, Type::f32))) : y, x.type));
     return;
   }
   n.give(0, scattered(n, x, w, bias, axes, groups));

@@ -6,9 +6,9 @@
 
 namespace saltern {
 
-using formula::Function;
-
 namespace {
+
+using namespace formula;
 
 void determinant(Lowering &n) {
   const Operand &x = n.input(0);
@@ -17,28 +17,28 @@ void determinant(Lowering &n) {
   const Shape batch(x.shape.begin(), x.shape.end() - 2);
   const int64_t count = elements(batch);
   const Type type = working_type(x.type);
-  const auto zero = formula::constant_integer(Type::i64, 0);
   Operand matrix = n.casted(n.reshaped(x, {count, x.shape.back(), x.shape.back()}), type);
-  Operand product =
-      n.formula(type, {count}, {}, [&](const Reads &, const Axes &) { return formula::constant(type, 1); });
+  Value product = inlined({count}, [&](const Axes &) { return constant(type, 1); });
   for (int64_t size = x.shape.back(); size > 0; --size) {
-    const Operand row = n.formula(Type::i64, {count}, {matrix}, [&](const Reads &r, const Axes &at) {
-      return reduce(Function::first_greatest, {size}, [&](const std::vector<Expression> &s) {
-        return abs(r[0]({at[0], s[0], zero}));
-      });
+    const Value m = matrix;
+    const Value row = compute("row", {count}, [&](const Axes &at) {
+      return reduce(Function::first_greatest, {size}, [&](const Axes &k) { return abs(m(at[0], k[0], 0)); });
     });
-    product = n.formula(type, {count}, {product, matrix, row}, [&](const Reads &r, const Axes &at) {
-      const Expression p = r[2].here(), value = r[0].here() * r[1]({at[0], p, zero});
-      return select(p == 0, value, -value);  // rows changed places
+    product = named("product", inlined({count}, [&](const Axes &at) {
+                      const Expression p = row.at(at), value = product.at(at) * m(at[0], p, 0);
+                      return select(p == 0, value, -value);  // rows changed places
+                    }));
+    const Value rest = compute("rest", {count, size - 1, size - 1}, [&](const Axes &at) {
+      const Expression p = row(at[0]), i = select(at[1] + 1 == p, Expression(0), at[1] + 1), j = at[2] + 1;
+      const Expression pivot = m(at[0], p, 0);
+      const Expression factor = select(pivot == 0, literal(pivot, 0), m(at[0], i, 0) / pivot);
+      return m(at[0], i, j) - factor * m(at[0], p, j);
     });
-    matrix = n.formula(type, {count, size - 1, size - 1}, {matrix, row}, [&](const Reads &r, const Axes &at) {
-      const Expression p = r[1]({at[0]}), i = select(at[1] + 1 == p, zero, at[1] + 1), j = at[2] + 1;
-      const Expression pivot = r[0]({at[0], p, zero});
-      const Expression factor = select(pivot == 0, literal(pivot, 0), r[0]({at[0], i, zero}) / pivot);
-      return r[0]({at[0], i, j}) - factor * r[0]({at[0], p, j});
-    });
+    const std::vector<Operand> made = n.computed({product, rest});
+    product = made[0];
+    matrix = made[1];
   }
-  n.give(0, n.casted(n.reshaped(product, batch), x.type));
+  n.give(0, n.casted(n.reshaped(n.computed(product), batch), x.type));
 }
 
 }  // namespace

@@ -8,13 +8,12 @@
 #include <map>
 #include <set>
 
+#include "algorithms/contraction.h"
 #include "runtime/onnx/operators/arguments.h"
 #include "runtime/onnx/operators/contraction.h"
 #include "runtime/onnx/operators/operators.h"
 
 namespace saltern {
-
-using formula::Function;
 
 namespace {
 
@@ -123,34 +122,14 @@ Shape shape_of(const Labels &labels, const Extents &extents) {
 
 // The product of all, summed over what is not in the result.
 Operand multiplied(Lowering &n, const std::vector<Term> &terms, const Labels &result) {
-  const Extents extents = extents_of(terms);
-  Labels summed;
-  for (const auto &[label, extent] : extents)
-    if (!contains(result, label)) summed.push_back(label);
-  std::vector<Operand> operands;
-  operands.reserve(terms.size());
-  for (const Term &t : terms) operands.push_back(t.value);
-  return n.formula(operands[0].type, shape_of(result, extents), operands, [&](const Reads &r, const Axes &at) {
-    std::map<Label, Expression> index;
-    for (size_t d = 0; d < result.size(); ++d) index[result[d]] = at[d];
-    const auto product = [&] {
-      Expression all;
-      for (size_t i = 0; i < terms.size(); ++i) {
-        std::vector<Expression> from;
-        for (size_t d = 0; d < terms[i].labels.size(); ++d)
-          from.push_back(terms[i].value.shape[d] == 1 ? formula::constant_integer(Type::i64, 0)
-                                                      : index.at(terms[i].labels[d]));
-        const Expression e = r[i](from);
-        all = all.defined() ? all * e : e;
-      }
-      return all;
-    };
-    if (summed.empty()) return product();
-    return reduce(Function::sum, shape_of(summed, extents), [&](const std::vector<Expression> &s) {
-      for (size_t k = 0; k < summed.size(); ++k) index[summed[k]] = s[k];
-      return product();
-    });
-  });
+  extents_of(terms);  // refuses those that do not fit
+  Values all;
+  std::vector<Labels> labels;
+  for (const Term &t : terms) {
+    all.push_back(t.value);
+    labels.push_back(t.labels);
+  }
+  return n.computed(algorithms::einsum(all, labels, result));
 }
 
 // A diagonal where a label occurs twice, and sums over labels that nothing else needs.

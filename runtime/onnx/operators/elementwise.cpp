@@ -1,7 +1,6 @@
 // Operators that compute each element from those at the same place of their inputs, with broadcasting.
 
-#include <limits>
-
+#include "algorithms/functions.h"
 #include "runtime/onnx/operators/arguments.h"
 #include "runtime/onnx/operators/move_texts.h"
 #include "runtime/onnx/operators/operators.h"
@@ -10,91 +9,51 @@ namespace saltern {
 
 namespace {
 
-using formula::Function;
+using namespace formula;
+using Lower = std::function<void(Lowering &)>;
 
 // ---- Of one input.
 
-template <Function f>
-void unary(Lowering &n) {
-  const Operand &x = n.input(0);
-  n.give(0, n.formula(x.type, x.shape, {x}, [](const Reads &r, const Axes &) { return call(f, r[0].here()); }));
+Lower unary(Function f) {
+  return [f](Lowering &n) { n.give(0, map(f, n.input(0))); };
+}
+Lower mapped(Value (*of)(const Value &)) {
+  return [of](Lowering &n) { n.give(0, of(n.input(0))); };
+}
+// A function with a parameter, and one with two: attributes of the node.
+struct Parameter {
+  const char *name;
+  double otherwise;
+  double of(const Lowering &n) const { return n.attributes().real(name, otherwise); }
+};
+Lower mapped(Value (*of)(const Value &, double), const Parameter &a) {
+  return [=](Lowering &n) { n.give(0, of(n.input(0), a.of(n))); };
+}
+Lower mapped(Value (*of)(const Value &, double, double), const Parameter &a, const Parameter &b) {
+  return [=](Lowering &n) { n.give(0, of(n.input(0), a.of(n), b.of(n))); };
 }
 
-template <Function f>
-void question(Lowering &n) {
-  const Operand &x = n.input(0);
-  n.give(0, n.formula(Type::boolean, x.shape, {x}, [](const Reads &r, const Axes &) { return call(f, r[0].here()); }));
+void gelu(Lowering &n) {
+  const bool by_tanh = n.attributes().word("approximate", "none") == "tanh";
+  n.give(0, by_tanh ? algorithms::gelu_tanh(n.input(0)) : algorithms::gelu(n.input(0)));
 }
 
-// y = of(x), in the type of x.
-template <Expression (*of)(const Expression &x, const Lowering &n)>
-void mapped(Lowering &n) {
-  const Operand &x = n.input(0);
-  n.give(0, n.formula(x.type, x.shape, {x}, [&](const Reads &r, const Axes &) { return of(r[0].here(), n); }));
+Value sign(const Value &x) {
+  const Value up = where(x > 0, 1, x);  // NaN has its own
+  return facts(x.type()).kind == TypeFacts::Kind::natural ? up : where(x < 0, -1, up);
 }
 
-double alpha(const Lowering &n, double otherwise) { return n.attributes().real("alpha", otherwise); }
-double beta(const Lowering &n, double otherwise) { return n.attributes().real("beta", otherwise); }
-
-Expression logistic(const Expression &x) { return 1.0 / (1.0 + exp(-x)); }
-// log(1 + e^x) without overflow.
-Expression softplus(const Expression &x) { return max(x, 0.0) + log(1.0 + exp(-abs(x))); }
-
-Expression relu(const Expression &x, const Lowering &) { return max(x, 0); }
-Expression leaky_relu(const Expression &x, const Lowering &n) { return select(x < 0, x * alpha(n, 0.01), x); }
-Expression sigmoid(const Expression &x, const Lowering &) { return logistic(x); }
-Expression hard_sigmoid(const Expression &x, const Lowering &n) {
-  return max(min(x * alpha(n, 0.2) + beta(n, 0.5), 1.0), 0.0);
-}
-Expression hard_swish(const Expression &x, const Lowering &) { return x * max(min(x * (1.0 / 6) + 0.5, 1.0), 0.0); }
-Expression elu(const Expression &x, const Lowering &n) { return select(x < 0, (exp(x) - 1.0) * alpha(n, 1), x); }
-Expression celu(const Expression &x, const Lowering &n) {
-  const double a = alpha(n, 1);
-  return max(x, 0.0) + min((exp(x / a) - 1.0) * a, 0.0);
-}
-Expression selu(const Expression &x, const Lowering &n) {
-  const double a = alpha(n, 1.67326319217681884765625), g = n.attributes().real("gamma", 1.05070102214813232421875);
-  return select(x <= 0, (exp(x) * a - a) * g, x * g);
-}
-Expression softplus_of(const Expression &x, const Lowering &) { return softplus(x); }
-Expression softsign(const Expression &x, const Lowering &) { return x / (1.0 + abs(x)); }
-Expression thresholded_relu(const Expression &x, const Lowering &n) {
-  return select(x > alpha(n, 1), x, literal(x, 0));
-}
-// tanh(log(1 + e^x)) = n / (n + 2) with n = e^x (e^x + 2), and 1 from 20 on.
-Expression mish(const Expression &x, const Lowering &) {
-  const Expression e = exp(min(x, 20.0)), n = e * (e + 2.0);
-  return x * (n / (n + 2.0));
-}
-Expression swish(const Expression &x, const Lowering &n) { return x * logistic(x * alpha(n, 1)); }
-Expression gelu(const Expression &x, const Lowering &n) {
-  if (n.attributes().word("approximate", "none") == "tanh")
-    return x * logistic((x + x * x * x * 0.044715) * (2 * 0.79788456080286535588));  // (1 + tanh u) / 2
-  return x * 0.5 * (1.0 + call(Function::erf, x * 0.70710678118654752440));
-}
-Expression sign(const Expression &x, const Lowering &) {
-  const Expression up = select(x > 0, literal(x, 1), x);  // NaN has its own
-  if (facts(x.type()).kind == TypeFacts::Kind::natural) return up;
-  return select(x < 0, literal(x, -1), up);
-}
-Expression reciprocal(const Expression &x, const Lowering &) { return 1.0 / x; }
 // Integers are compared and moved as real numbers: bias and lambda need not be whole.
-Expression shrink(const Expression &given, const Lowering &n) {
-  const double bias = n.attributes().real("bias", 0), lambda = n.attributes().real("lambd", 0.5);
-  const Expression x = is_real(given.type()) ? given : cast(Type::f64, given);
-  return cast(given.type(), select(x < -lambda, x + bias, select(x > lambda, x - bias, literal(x, 0))));
+Value shrink(const Value &x, double lambda, double bias) {
+  return cast(x.type(), algorithms::shrink(is_real(x.type()) ? x : cast(Type::f64, x), lambda, bias));
 }
 
 void is_infinite(Lowering &n) {
-  const Operand &x = n.input(0);
+  const Value x = n.input(0), v = cast(x.type() == Type::f64 ? Type::f64 : Type::f32, x);
   const bool negative = n.attributes().integer("detect_negative", 1) != 0,
              positive = n.attributes().integer("detect_positive", 1) != 0;
-  n.give(0, n.formula(Type::boolean, x.shape, {x}, [&](const Reads &r, const Axes &) {
-    const Expression v = cast(x.type == Type::f64 ? Type::f64 : Type::f32, r[0].here());
-    const Expression infinite = call(Function::is_infinite, v);
-    if (negative && positive) return infinite;
-    return infinite && (negative ? v < 0 : positive ? v > 0 : !(v == v));
-  }));
+  const Value infinite = map(Function::is_infinite, v);
+  n.give(0, negative && positive ? infinite : infinite && (negative ? v < 0 : positive ? v > 0 : !(v == v)));
 }
 
 // ---- Of two inputs.
@@ -113,44 +72,42 @@ Operand second(Lowering &n) {
   return n.reshaped(b, shape);
 }
 
-template <Function f>
-void binary(Lowering &n) {
+void give_binary(Lowering &n, Function f) {
   const Operand &a = n.input(0), b = second(n);
   expect_same_type(n, a, b);
-  n.give(0, n.formula(a.type, broadcasted_shape({a, b}), {a, b},
-                      [](const Reads &r, const Axes &) { return call(f, r[0].here(), r[1].here()); }));
+  n.give(0, map(f, a, b));
+}
+Lower binary(Function f) {
+  return [f](Lowering &n) { give_binary(n, f); };
 }
 
-template <Function f, bool swapped = false>
-void comparison(Lowering &n) {
-  const Operand &a = n.input(0), b = second(n);
-  expect_same_type(n, a, b);
-  n.give(0, n.formula(Type::boolean, broadcasted_shape({a, b}), {a, b}, [](const Reads &r, const Axes &) {
-    return call(f, r[swapped ? 1 : 0].here(), r[swapped ? 0 : 1].here());
-  }));
+// b < a and b <= a.
+Lower swapped(Function f) {
+  return [f](Lowering &n) {
+    const Operand &a = n.input(0), b = second(n);
+    expect_same_type(n, a, b);
+    n.give(0, map(f, b, a));
+  };
 }
 
-void power(Lowering &n) {
+void lower_power(Lowering &n) {
   const Operand &a = n.input(0), b = second(n);
   // Both in a type that holds either; the result has that of the base.
   const bool whole = !is_real(a.type) && !is_real(b.type);
   const Type type = whole                                                            ? Type::i64
                     : a.type == Type::f64 || b.type == Type::f64 || !is_real(a.type) ? Type::f64
                                                                                      : Type::f32;
-  n.give(0, n.formula(a.type, broadcasted_shape({a, b}), {a, b}, [&](const Reads &r, const Axes &) {
-    return cast(a.type, power(cast(type, r[0].here()), cast(type, r[1].here())));
-  }));
+  n.give(0, cast(a.type, power(cast(type, a), cast(type, b))));
 }
 
-void modulo(Lowering &n) {
-  const bool truncated = n.attributes().integer("fmod", 0) != 0;
-  truncated ? binary<Function::remainder>(n) : binary<Function::modulo>(n);
+void lower_modulo(Lowering &n) {
+  give_binary(n, n.attributes().integer("fmod", 0) != 0 ? Function::remainder : Function::modulo);
 }
 
 void bit_shift(Lowering &n) {
   const std::string &direction = n.attributes().word("direction");
   if (direction != "LEFT" && direction != "RIGHT") fail("direction is '", direction, "'; expected LEFT or RIGHT");
-  direction == "LEFT" ? binary<Function::shift_left>(n) : binary<Function::shift_right>(n);
+  give_binary(n, direction == "LEFT" ? Function::shift_left : Function::shift_right);
 }
 
 void prelu(Lowering &n) {
@@ -163,67 +120,45 @@ void prelu(Lowering &n) {
     channels[0] = slope.shape[0];
     slope = n.reshaped(slope, channels);
   }
-  n.give(0, n.formula(x.type, broadcasted_shape({x, slope}), {x, slope}, [](const Reads &r, const Axes &) {
-    const Expression v = r[0].here();
-    return select(v < 0, v * r[1].here(), v);
-  }));
+  n.give(0, algorithms::leaky_relu(x, slope));
 }
 
 // ---- Of any number of inputs.
 
-template <Function f, bool mean = false>
-void folded(Lowering &n) {
-  std::vector<Operand> all;
-  for (size_t i = 0; i < n.input_count(); ++i) all.push_back(n.input(i));
-  if (all.empty()) fail("has no input");
-  for (const Operand &o : all) expect_same_type(n, all[0], o);
-  n.give(0, n.formula(all[0].type, broadcasted_shape(all), all, [&](const Reads &r, const Axes &) {
-    Expression e = r[0].here();
-    for (size_t i = 1; i < r.size(); ++i) e = call(f, e, r[i].here());
-    return mean ? e / literal(e, static_cast<double>(r.size())) : e;
-  }));
+Lower folded(Function f, bool mean = false) {
+  return [=](Lowering &n) {
+    const Operand &first = n.input(0);
+    Value all = first;
+    for (size_t i = 1; i < n.input_count(); ++i) {
+      expect_same_type(n, first, n.input(i));
+      all = map(f, all, n.input(i));
+    }
+    n.give(0, mean ? all / static_cast<double>(n.input_count()) : all);
+  };
 }
 
-void where(Lowering &n) {
-  const Operand &c = n.input(0), &a = n.input(1), &b = n.input(2);
-  expect_same_type(n, a, b);
-  n.give(0, n.formula(a.type, broadcasted_shape({c, a, b}), {c, a, b},
-                      [](const Reads &r, const Axes &) { return select(r[0].here(), r[1].here(), r[2].here()); }));
-}
-
-// The only element of a constant.
-Expression constant_of(const Operand &o) {
-  return is_real(o.type) ? formula::constant(o.type, o.value.reals().at(0))
-                         : formula::constant_integer(o.type, o.value.integers().at(0));
+void lower_where(Lowering &n) {
+  expect_same_type(n, n.input(1), n.input(2));
+  n.give(0, where(n.input(0), n.input(1), n.input(2)));
 }
 
 // Bounds are inputs of one element, or attributes in old files. One that is known is part of the formula: what is known
 // to be a number takes one instruction.
 void clip(Lowering &n) {
-  const Operand &x = n.input(0);
-  std::vector<Operand> all = {x};
-  struct Bound {
-    Operand operand;
-    size_t place = 0;  // among all, where it is not known
-    Expression of(const Reads &r) const { return place > 0 ? r[place].here() : constant_of(operand); }
-  } low, high;
-  const auto read = [&](size_t input, Bound &b) {
-    if (!n.has(input)) return;
-    b.operand = n.reshaped(n.input(input), {});
-    if (b.operand.value.defined()) return;
-    b.place = all.size();
-    all.push_back(b.operand);
+  const auto bound = [&](size_t input) -> Value {
+    const Operand o = n.reshaped(n.input(input), {});
+    if (!o.value.defined()) return o;
+    return inlined({}, [&](const Axes &) {
+      return is_real(o.type) ? constant(o.type, o.value.reals().at(0))
+                             : constant_integer(o.type, o.value.integers().at(0));
+    });
   };
-  read(1, low);
-  read(2, high);
-  n.give(0, n.formula(x.type, x.shape, all, [&](const Reads &r, const Axes &) {
-    Expression e = r[0].here();
-    if (low.operand.present()) e = max(e, low.of(r));
-    if (high.operand.present()) e = min(e, high.of(r));
-    if (n.attributes().has("min")) e = max(e, n.attributes().real("min"));
-    if (n.attributes().has("max")) e = min(e, n.attributes().real("max"));
-    return e;
-  }));
+  Value x = n.input(0);
+  if (n.has(1)) x = max(x, bound(1));
+  if (n.has(2)) x = min(x, bound(2));
+  if (n.attributes().has("min")) x = max(x, n.attributes().real("min"));
+  if (n.attributes().has("max")) x = min(x, n.attributes().real("max"));
+  n.give(0, x);
 }
 
 }  // namespace
@@ -231,75 +166,74 @@ void clip(Lowering &n) {
 const OperatorList &elementwise_operators() {
   using F = Function;
   static const OperatorList list = {
-      {"Abs", unary<F::absolute>},
-      {"Acos", unary<F::arccosine>},
-      {"Acosh", unary<F::arccosh>},
-      {"Add", binary<F::add>},
-      {"And", binary<F::both>},
-      {"Asin", unary<F::arcsine>},
-      {"Asinh", unary<F::arcsinh>},
-      {"Atan", unary<F::arctangent>},
-      {"Atanh", unary<F::arctanh>},
+      {"Abs", unary(F::absolute)},
+      {"Acos", unary(F::arccosine)},
+      {"Acosh", unary(F::arccosh)},
+      {"Add", binary(F::add)},
+      {"And", binary(F::both)},
+      {"Asin", unary(F::arcsine)},
+      {"Asinh", unary(F::arcsinh)},
+      {"Atan", unary(F::arctangent)},
+      {"Atanh", unary(F::arctanh)},
       {"BitShift", bit_shift},
-      {"BitwiseAnd", binary<F::both>},
-      {"BitwiseNot", unary<F::invert>},
-      {"BitwiseOr", binary<F::either>},
-      {"BitwiseXor", binary<F::differ>},
-      {"Ceil", unary<F::ceiling>},
-      {"Celu", mapped<celu>},
+      {"BitwiseAnd", binary(F::both)},
+      {"BitwiseNot", unary(F::invert)},
+      {"BitwiseOr", binary(F::either)},
+      {"BitwiseXor", binary(F::differ)},
+      {"Ceil", unary(F::ceiling)},
+      {"Celu", mapped(algorithms::celu, {"alpha", 1})},
       {"Clip", clip},
-      {"Cos", unary<F::cosine>},
-      {"Cosh", unary<F::cosh>},
-      {"Div", binary<F::divide>},
-      {"Elu", mapped<elu>},
-      {"Equal", comparison<F::equal>, look_at_texts},
-      {"Erf", unary<F::erf>},
-      {"Exp", unary<F::exp>},
-      {"Floor", unary<F::floor>},
-      {"Gelu", mapped<gelu>},
-      {"Greater", comparison<F::less, true>},
-      {"GreaterOrEqual", comparison<F::less_equal, true>},
-      {"HardSigmoid", mapped<hard_sigmoid>},
-      {"HardSwish", mapped<hard_swish>},
+      {"Cos", unary(F::cosine)},
+      {"Cosh", unary(F::cosh)},
+      {"Div", binary(F::divide)},
+      {"Elu", mapped(algorithms::elu, {"alpha", 1})},
+      {"Equal", binary(F::equal), look_at_texts},
+      {"Erf", unary(F::erf)},
+      {"Exp", unary(F::exp)},
+      {"Floor", unary(F::floor)},
+      {"Gelu", gelu},
+      {"Greater", swapped(F::less)},
+      {"GreaterOrEqual", swapped(F::less_equal)},
+      {"HardSigmoid", mapped(algorithms::hard_sigmoid, {"alpha", 0.2}, {"beta", 0.5})},
+      {"HardSwish", mapped(algorithms::hard_swish)},
       {"IsInf", is_infinite},
-      {"IsNaN", question<F::is_nan>},
-      {"LeakyRelu", mapped<leaky_relu>},
-      {"Less", comparison<F::less>},
-      {"LessOrEqual", comparison<F::less_equal>},
-      {"Log", unary<F::log>},
-      {"Max", folded<F::maximum>},
-      {"Mean", folded<F::add, true>},
-      {"Min", folded<F::minimum>},
-      {"Mish", mapped<mish>},
-      {"Mod", modulo},
-      {"Mul", binary<F::multiply>},
-      {"Neg", unary<F::negate>},
-      {"Not", unary<F::invert>},
-      {"Or", binary<F::either>},
+      {"IsNaN", unary(F::is_nan)},
+      {"LeakyRelu",
+       mapped([](const Value &x, double slope) { return algorithms::leaky_relu(x, slope); }, {"alpha", 0.01})},
+      {"Less", binary(F::less)},
+      {"LessOrEqual", binary(F::less_equal)},
+      {"Log", unary(F::log)},
+      {"Max", folded(F::maximum)},
+      {"Mean", folded(F::add, true)},
+      {"Min", folded(F::minimum)},
+      {"Mish", mapped(algorithms::mish)},
+      {"Mod", lower_modulo},
+      {"Mul", binary(F::multiply)},
+      {"Neg", unary(F::negate)},
+      {"Not", unary(F::invert)},
+      {"Or", binary(F::either)},
       {"PRelu", prelu},
-      {"Pow", power},
-      {"Reciprocal", mapped<reciprocal>},
-      {"Relu", mapped<relu>},
-      {"Round", unary<F::round>},
-      {"Selu", mapped<selu>},
-      {"Shrink", mapped<shrink>},
-      {"Sigmoid", mapped<sigmoid>},
-      {"Sign", mapped<sign>},
-      {"Sin", unary<F::sine>},
-      {"Sinh", unary<F::sinh>},
-      {"Softplus", mapped<softplus_of>},
-      {"Softsign", mapped<softsign>},
-      {"Sqrt", unary<F::sqrt>},
-      {"Sub", binary<F::subtract>},
-      {"Sum", folded<F::add>},
-      {"Swish", mapped<swish>},
-      {"Tan", unary<F::tangent>},
-      {"Tanh", unary<F::tanh>},
-      {"ThresholdedRelu", mapped<thresholded_relu>},
-      {"Where", where, move_texts},
-      {"Xor", binary<F::differ>},
-      {"Identity", [](Lowering &n) { n.give(0, n.input(0)); },
-       [](const HostCall &c) -> std::vector<HostValue> { return {c.inputs.at(0)}; }},
+      {"Pow", lower_power},
+      {"Reciprocal", mapped(algorithms::reciprocal)},
+      {"Relu", mapped(algorithms::relu)},
+      {"Round", unary(F::round)},
+      {"Selu", mapped(algorithms::selu, {"alpha", 1.67326319217681884765625}, {"gamma", 1.05070102214813232421875})},
+      {"Shrink", mapped(shrink, {"lambd", 0.5}, {"bias", 0})},
+      {"Sigmoid", mapped(algorithms::sigmoid)},
+      {"Sign", mapped(sign)},
+      {"Sin", unary(F::sine)},
+      {"Sinh", unary(F::sinh)},
+      {"Softplus", mapped(algorithms::softplus)},
+      {"Softsign", mapped(algorithms::softsign)},
+      {"Sqrt", unary(F::sqrt)},
+      {"Sub", binary(F::subtract)},
+      {"Sum", folded(F::add)},
+      {"Swish", mapped(algorithms::swish, {"alpha", 1})},
+      {"Tan", unary(F::tangent)},
+      {"Tanh", unary(F::tanh)},
+      {"ThresholdedRelu", mapped(algorithms::thresholded_relu, {"alpha", 1})},
+      {"Where", lower_where, move_texts},
+      {"Xor", binary(F::differ)},
   };
   return list;
 }

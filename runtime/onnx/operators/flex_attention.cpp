@@ -21,8 +21,7 @@ void flex_scores(Lowering &n) {
   const Type type = working_type(q.type);
   const Operand raw = head_scores(n, n.casted(q, type), n.casted(k, type));
   const double scale = n.attributes().real("scale", 1 / std::sqrt(static_cast<double>(q.shape[3])));
-  n.give(0, n.formula(precision, raw.shape, {raw},
-                      [&](const Reads &r, const Axes &) { return cast(precision, r[0].here() * scale); }));
+  n.give(0, formula::cast(precision, Value(raw) * scale));
 }
 
 void flex_weights(Lowering &n) { n.give(0, softmax(n, n.input(0), 3)); }

@@ -18,19 +18,13 @@ void gather(Lowering &n) {
   shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), indices.shape.begin(), indices.shape.end());
   // One index that is known is a place in the formula: what reads it can tell where that is.
   const bool known = indices.value.defined() && indices.value.size() == 1;
-  const auto operands = known ? std::vector<Operand>{x} : std::vector<Operand>{x, indices};
-  n.give(0, n.formula(x.type, shape, operands, [&](const Reads &r, const Axes &at) {
-    const auto first = at.begin() + static_cast<std::ptrdiff_t>(axis), last = first + indices.rank();
-    Axes from(at.begin(), first);
-    if (known) {
-      const int64_t i = indices.value.integers()[0];
-      from.push_back(formula::constant_integer(Type::i64, i < 0 ? i + x.shape[axis] : i));
-    } else {
-      from.push_back(counted_from_end(r[1](Axes(first, last)), x.shape[axis]));
-    }
-    from.insert(from.end(), last, at.end());
-    return r[0](from);
-  }));
+  const Value from = x, places = indices;
+  n.give(0, formula::inlined(extents(shape), [&](Axes at) {
+           const auto first = at.begin() + static_cast<std::ptrdiff_t>(axis), last = first + indices.rank();
+           const Expression i = known ? index(indices.value.integers()[0]) : places.at(Axes(first, last));
+           at.insert(at.erase(first, last), counted_from_end(i, x.shape[axis]));
+           return from.at(at);
+         }));
 }
 
 void gather_elements(Lowering &n) {
@@ -41,10 +35,11 @@ void gather_elements(Lowering &n) {
     if (d != axis && indices.shape[d] > x.shape[d])
       fail("indices of ", to_string(indices.shape), " into ", to_string(x.shape), " along dimension ", axis);
   expect_indices(indices, x.shape[axis]);
-  n.give(0, n.formula(x.type, indices.shape, {x, indices}, [&](const Reads &r, Axes at) {
-    at[axis] = counted_from_end(r[1](at), x.shape[axis]);
-    return r[0](at);
-  }));
+  const Value from = x, places = indices;
+  n.give(0, formula::inlined(places.extents(), [&](Axes at) {
+           at[axis] = counted_from_end(places.at(at), x.shape[axis]);
+           return from.at(at);
+         }));
 }
 
 void gather_nd(Lowering &n) {
@@ -58,16 +53,17 @@ void gather_nd(Lowering &n) {
   Shape shape(indices.shape.begin(), indices.shape.end() - 1);
   const auto named = static_cast<std::ptrdiff_t>(shape.size());
   shape.insert(shape.end(), x.shape.begin() + batch + depth, x.shape.end());
-  n.give(0, n.formula(x.type, shape, {x, indices}, [&](const Reads &r, const Axes &at) {
-    Axes from(at.begin(), at.begin() + batch);
-    for (int64_t k = 0; k < depth; ++k) {
-      Axes row(at.begin(), at.begin() + named);
-      row.push_back(index(k));
-      from.push_back(counted_from_end(r[1](row), x.shape[static_cast<size_t>(batch + k)]));
-    }
-    from.insert(from.end(), at.begin() + named, at.end());
-    return r[0](from);
-  }));
+  const Value all = x, places = indices;
+  n.give(0, formula::inlined(extents(shape), [&](const Axes &at) {
+           Axes from(at.begin(), at.begin() + batch);
+           for (int64_t k = 0; k < depth; ++k) {
+             Axes row(at.begin(), at.begin() + named);
+             row.push_back(index(k));
+             from.push_back(counted_from_end(places.at(row), x.shape[static_cast<size_t>(batch + k)]));
+           }
+           from.insert(from.end(), at.begin() + named, at.end());
+           return all.at(from);
+         }));
 }
 
 void reverse_sequence(Lowering &n) {
@@ -77,22 +73,24 @@ void reverse_sequence(Lowering &n) {
   if (batch == time) fail("its batch and its time are both dimension ", batch);
   if (lengths.shape != Shape{x.shape[batch]})
     fail("lengths of ", to_string(lengths.shape), " for a batch of ", x.shape[batch]);
-  n.give(0, n.formula(x.type, x.shape, {x, lengths}, [&](const Reads &r, Axes at) {
-    const Expression t = at[time], length = cast(Type::i64, r[1]({at[batch]}));
-    at[time] = select(t < length, length - 1 - t, t);
-    return r[0](at);
-  }));
+  const Value from = x, ends = lengths;
+  n.give(0, formula::inlined(extents(x.shape), [&](Axes at) {
+           const Expression t = at[time], length = cast(Type::i64, ends(at[batch]));
+           at[time] = select(t < length, length - 1 - t, t);
+           return from.at(at);
+         }));
 }
 
 void triangle(Lowering &n) {
   const Operand &x = n.input(0);
   if (x.rank() < 2) fail("its input has the shape ", to_string(x.shape), "; expected matrices");
   const bool upper = n.attributes().integer("upper", 1) != 0;
-  const Operand k = n.has(1) ? n.reshaped(n.input(1), {}) : n.constant(Tensor::of<int64_t>({}, {0}));
-  n.give(0, n.formula(x.type, x.shape, {x, k}, [&](const Reads &r, const Axes &at) {
-    const Expression diagonal = at[at.size() - 1] - at[at.size() - 2], border = r[1]({}), v = r[0](at);
-    return select(upper ? diagonal >= border : diagonal <= border, v, literal(v, 0));
-  }));
+  const Value from = x, k = n.has(1) ? Value(n.reshaped(n.input(1), {})) : Value();
+  n.give(0, formula::inlined(extents(x.shape), [&](const Axes &at) {
+           const Expression diagonal = at[at.size() - 1] - at[at.size() - 2], border = k.defined() ? k() : index(0);
+           const Expression v = from.at(at);
+           return select(upper ? diagonal >= border : diagonal <= border, v, literal(v, 0));
+         }));
 }
 
 }  // namespace

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <limits>
 
+#include "algorithms/movement.h"
 #include "runtime/onnx/operators/arguments.h"
 #include "runtime/onnx/operators/axis.h"
+#include "runtime/onnx/operators/building_blocks.h"
 #include "runtime/onnx/operators/move_texts.h"
 #include "runtime/onnx/operators/operators.h"
 #include "runtime/tensor/parts.h"
@@ -17,19 +19,7 @@ void concat(Lowering &n) {
   std::vector<Operand> all;
   for (size_t i = 0; i < n.input_count(); ++i) all.push_back(n.input(i));
   if (all.empty()) fail("has no input");
-  const int axis = n.axis(n.attributes().integer("axis"), all[0].rank());
-  Shape shape = all[0].shape;
-  int64_t end = 0;
-  for (const Operand &o : all) {
-    expect_same_type(n, all[0], o);
-    Shape like = o.shape;
-    if (o.rank() == all[0].rank()) like[static_cast<size_t>(axis)] = all[0].shape[static_cast<size_t>(axis)];
-    if (like != all[0].shape)
-      fail("joins ", to_string(all[0].shape), " and ", to_string(o.shape), " along dimension ", axis);
-    end += o.shape[static_cast<size_t>(axis)];
-  }
-  shape[static_cast<size_t>(axis)] = end;
-  n.give(0, n.operation("concat", all, {{"axis", int64_t{axis}}}, shape, all[0].type));
+  n.give(0, concatenated(n, all, n.axis(n.attributes().integer("axis"), all[0].rank())));
 }
 
 std::vector<HostValue> concat_on_host(const HostCall &c) {
@@ -37,14 +27,6 @@ std::vector<HostValue> concat_on_host(const HostCall &c) {
   for (size_t i = 0; i < c.inputs.size(); ++i) parts.push_back(c.tensor(i));
   if (parts.empty()) fail("has no input");
   return {joined(parts, axis_within(c.attributes().integer("axis"), parts[0].rank()))};
-}
-
-// x read with an index of each dimension that is begin + step * the result's.
-Operand cut(Lowering &n, const Operand &x, const Shape &shape, const Shape &begins, const Shape &steps) {
-  return n.formula(x.type, shape, {x}, [&](const Reads &r, Axes at) {
-    for (size_t d = 0; d < at.size(); ++d) at[d] = at[d] * steps[d] + begins[d];
-    return r[0](at);
-  });
 }
 
 void split(Lowering &n) {
@@ -72,7 +54,7 @@ void split(Lowering &n) {
   for (size_t i = 0; i < sizes.size(); ++i) {
     Shape shape = x.shape;
     shape[axis] = sizes[i];
-    if (n.wants(i)) n.give(i, cut(n, x, shape, begins, steps));
+    if (n.wants(i)) n.give(i, algorithms::strided(x, begins, steps, extents(shape)));
     begins[axis] += sizes[i];
   }
 }
@@ -106,7 +88,7 @@ void slice(Lowering &n) {
     begins[d] = begin;
     steps[d] = step > 0 ? stride : -stride;
   }
-  n.give(0, cut(n, x, shape, begins, steps));
+  n.give(0, algorithms::strided(x, begins, steps, extents(shape)));
 }
 
 // ---- Pad: negative pads cut off first; what is left has edges added.
@@ -168,27 +150,21 @@ void pad(Lowering &n) {
     shape.push_back(e.before + e.count + e.after);
     if (mode->source && e.count == 0 && shape.back() != 0) fail("repeats elements of ", to_string(x.shape));
   }
-  std::vector<Operand> operands = {x};
-  if (n.has(2)) operands.push_back(n.reshaped(n.input(2), {}));
-  n.give(0, n.formula(x.type, shape, operands, [&](const Reads &r, Axes at) {
-    Expression inside;
-    for (size_t d = 0; d < at.size(); ++d) {
-      const Edge &e = edges[d];
-      Expression i = at[d] - e.before;
-      if (e.before > 0 || e.after > 0) {
-        if (mode->source) {
-          if (e.count > 0) i = mode->source(i, e);
-        } else {
-          const Expression in = i >= 0 && i < e.count;
-          inside = inside.defined() ? inside && in : in;
-        }
-      }
-      at[d] = i + e.first;
-    }
-    const Expression v = r[0](at);
-    if (!inside.defined()) return v;
-    return select(inside, v, r.size() > 1 ? r[1]({}) : literal(v, n.attributes().real("value", 0)));
-  }));
+  const Value from = x, around = n.has(2) ? Value(n.reshaped(n.input(2), {})) : Value();
+  n.give(0, formula::inlined(extents(shape), [&](Axes at) {
+           Expression inside = formula::truth(true);
+           for (size_t d = 0; d < at.size(); ++d) {
+             const Edge &e = edges[d];
+             Expression i = at[d] - e.before;
+             if (!mode->source)
+               inside = inside && i >= 0 && i < e.count;
+             else if (e.count > 0 && (e.before > 0 || e.after > 0))
+               i = mode->source(i, e);
+             at[d] = i + e.first;
+           }
+           const Expression v = from.at(at);
+           return select(inside, v, around.defined() ? around() : literal(v, n.attributes().real("value", 0)));
+         }));
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 //
 // x is (N, C, d1, ..., dk), labels are (N, d1, ..., dk), weights (C).
 
-#include "runtime/onnx/operators/building_blocks.h"
+#include "algorithms/losses.h"
 #include "runtime/onnx/operators/contraction.h"
 #include "runtime/onnx/operators/operators.h"
 #include "runtime/onnx/operators/softmax.h"
@@ -11,14 +11,7 @@ namespace saltern {
 
 namespace {
 
-using formula::Function;
-
-// What all samples sum up to, one of them by its indices.
-Operand total(Lowering &n, Type type, const Shape &shape, const std::vector<Operand> &operands, const Element &sample) {
-  return n.formula(type, {}, operands, [&](const Reads &r, const Axes &) {
-    return reduce(Function::sum, shape, [&](const std::vector<Expression> &s) { return sample(r, s); });
-  });
-}
+using namespace formula;
 
 void give_loss(Lowering &n, const Operand &log_probabilities) {
   const Operand &x = log_probabilities, &labels = n.input(1);
@@ -31,37 +24,14 @@ void give_loss(Lowering &n, const Operand &log_probabilities) {
   const std::string reduction = n.attributes().word("reduction", "mean");
   if (reduction != "none" && reduction != "mean" && reduction != "sum")
     fail("reduction is '", reduction, "'; expected none, mean or sum");
-  const bool ignores = n.attributes().has("ignore_index");
-  const int64_t ignored = n.attributes().integer("ignore_index", 0);
+  std::optional<int64_t> ignored;
+  if (n.attributes().has("ignore_index")) ignored = n.attributes().integer("ignore_index");
   const Type type = working_type(x.type);
-
-  std::vector<Operand> operands = {labels, x};
-  if (n.has(2)) operands.push_back(n.input(2));
-  const auto label_of = [](const Reads &r, const Axes &at) { return cast(Type::i64, r[0](at)); };
-  const Element weight = [&](const Reads &r, const Axes &at) {
-    const Expression label = label_of(r, at), one = formula::constant(type, 1);
-    const Expression w = r.size() > 2 ? cast(type, r[2]({label})) : one;
-    return ignores ? select(label == ignored, literal(w, 0), w) : w;
-  };
-  const Element loss = [&](const Reads &r, const Axes &at) {
-    std::vector<Expression> place = at;
-    const Expression label = label_of(r, at);
-    place.insert(place.begin() + 1, label);
-    const Expression w = weight(r, at), e = -(w * cast(type, r[1](place)));
-    // The score beside an ignored label may be an infinity.
-    return ignores ? select(label == ignored, literal(e, 0), e) : e;
-  };
-  if (reduction == "none") {
-    n.give(0, n.formula(x.type, labels.shape, operands,
-                        [&](const Reads &r, const Axes &at) { return cast(x.type, loss(r, at)); }));
-    return;
-  }
-  Operand y = total(n, type, labels.shape, operands, loss);
-  if (reduction == "mean") {
-    const Operand weights = total(n, type, labels.shape, operands, weight);
-    y = n.formula(type, {}, {y, weights}, [](const Reads &r, const Axes &) { return r[0].here() / r[1].here(); });
-  }
-  n.give(0, n.casted(y, x.type));
+  const Value weights = n.has(2) ? cast(type, n.input(2)) : Value();
+  const algorithms::LabelLoss of = algorithms::label_loss(cast(type, x), labels, weights, ignored);
+  Value loss = reduction == "none" ? of.loss : sum_all(of.loss);
+  if (reduction == "mean") loss = loss / sum_all(of.weight);
+  n.give(0, cast(x.type, loss));
 }
 
 void negative_log_likelihood(Lowering &n) { give_loss(n, n.input(0)); }

@@ -1,10 +1,19 @@
 #include "runtime/onnx/operators/lowering.h"
 
+#include <set>
+
+#include "algorithms/movement.h"
+#include "runtime/graph/formula_node.h"
 #include "runtime/onnx/operators/axis.h"
 #include "runtime/tensor/memory.h"
 #include "runtime/tensor/strided.h"
 
 namespace saltern {
+
+Operand::operator Value() const {
+  if (type == Type::text) unsupported("computes with texts");
+  return formula::input(name, extents(shape), type);
+}
 
 Axes axes_of(const Shape &shape) {
   Axes at;
@@ -12,35 +21,49 @@ Axes axes_of(const Shape &shape) {
   return at;
 }
 
-Expression Read::here() const {
-  bool fits = shape_->size() <= result_->size();
-  const size_t missing = fits ? result_->size() - shape_->size() : 0;
-  for (size_t d = 0; fits && d < shape_->size(); ++d)
-    fits = (*shape_)[d] == 1 || (*shape_)[d] == (*result_)[d + missing];
-  if (!fits) fail(to_string(*shape_), " does not broadcast to ", to_string(*result_));
-  std::vector<Expression> indices;
-  for (size_t d = 0; d < shape_->size(); ++d)
-    indices.push_back((*shape_)[d] == 1 ? formula::constant_integer(Type::i64, 0)
-                                        : formula::axis(static_cast<int>(d + missing)));
-  return (*this)(std::move(indices));
+const Operand &Operand::tensor() const {
+  if (sequence) fail("expected a tensor, got a sequence");
+  return *this;
 }
 
-Shape broadcasted_shape(const std::vector<Operand> &operands) {
-  Shape shape = operands.at(0).shape;
-  for (const Operand &o : operands) shape = broadcast_shape(shape, o.shape, "broadcasting");
-  return shape;
+const std::vector<Operand> &Operand::elements() const {
+  if (!sequence) fail("expected a sequence, got ", present() ? "a tensor" : "nothing");
+  return *sequence;
 }
 
-const Operand &Lowering::input(size_t i) const {
+Operand sequence_of(std::vector<Operand> elements, Type type) {
+  return {{}, type, {}, {}, std::make_shared<const std::vector<Operand>>(std::move(elements))};
+}
+
+std::vector<Operand> tensors_in(const Operand &value) {
+  if (!value.present()) return {};
+  if (!value.sequence) return {value};
+  std::vector<Operand> all;
+  for (const Operand &e : *value.sequence)
+    for (Operand &t : tensors_in(e)) all.push_back(std::move(t));
+  return all;
+}
+
+std::string known_late(const Graph &graph, const Operand &value) {
+  std::set<std::string> behind = {value.name};
+  for (auto n = graph.nodes.rbegin(); n != graph.nodes.rend(); ++n)
+    for (const std::string &o : n->outputs)
+      if (behind.count(o)) behind.insert(n->inputs.begin(), n->inputs.end());
+  std::string inputs;
+  for (const std::string &i : graph.inputs)
+    if (behind.count(i) && i != value.name) inputs += (inputs.empty() ? ", as the inputs '" : "', '") + i;
+  return "('" + value.name + "') is known at run time only" + inputs + (inputs.empty() ? "" : "' are");
+}
+
+const Tensor &known_value(const Graph &graph, const Operand &value, const char *what) {
+  if (!value.tensor().value.defined())
+    unsupported(what, " ", known_late(graph, value), "; a compiled model has fixed shapes");
+  return value.value;
+}
+
+const Operand &Lowering::any_input(size_t i) const {
   if (!has(i)) fail("input ", i, " is missing");
   return inputs_[i];
-}
-
-const Tensor &Lowering::known(size_t i, const char *what) const {
-  const Operand &in = input(i);
-  if (!in.value.defined())
-    unsupported(what, " ('", in.name, "') is known at run time only; a compiled model has fixed shapes");
-  return in.value;
 }
 
 int Lowering::axis(int64_t given, int rank) const { return axis_within(given, rank); }
@@ -71,19 +94,23 @@ Operand Lowering::add(Graph::Node node, Type type, const Shape &shape) {
   return {name, type, shape, {}};
 }
 
-Operand Lowering::formula(Type type, const Shape &shape, const std::vector<Operand> &operands, const Element &element) {
-  Reads reads;
-  Graph::Node node;
-  for (const Operand &o : operands) {
-    if (o.type == Type::text) unsupported("computes with texts");
-    reads.emplace_back(static_cast<int>(reads.size()), o, shape);
-    node.inputs.push_back(o.name);
+std::vector<Operand> Lowering::computed(const Values &values) {
+  Values inputs;
+  std::vector<Operand> operands, results;
+  for (const auto &s : stages_of(values)) {
+    if (!s->is_input()) continue;
+    inputs.emplace_back(s);
+    operands.push_back({s->name, s->type, {}, {}});
+    for (const Expression &e : s->extents) operands.back().shape.push_back(e->integer);
   }
-  const Expression e = element(reads, axes_of(shape));
-  if (e.type() != type) fail("its formula gives ", facts(e.type()).name, " where ", facts(type).name, " is wanted");
-  node.operation = "formula";
-  node.attributes.set("element", e);
-  return add(std::move(node), type, shape);
+  const formula::ExactFormulas all = exact_formulas(inputs, values, {}, formula::Cut::where_needed);
+  for (const formula::ExactFormula &f : all.stages) {
+    std::vector<std::string> from;
+    for (int o : f.operands) from.push_back(operands.at(static_cast<size_t>(o)).name);
+    operands.push_back(add(node_of(f, std::move(from), ""), f.type, f.shape));
+  }
+  for (int o : all.outputs) results.push_back(operands.at(static_cast<size_t>(o)));
+  return results;
 }
 
 Operand Lowering::operation(const std::string &name, const std::vector<Operand> &inputs, const Attributes &attributes,
@@ -120,14 +147,10 @@ Operand Lowering::transposed(const Operand &x, const std::vector<int> &order) {
   return operation("transpose", {x}, {{"order", std::vector<int64_t>(order.begin(), order.end())}}, shape, x.type);
 }
 
-Operand Lowering::casted(const Operand &x, Type type) {
-  if (x.type == type) return x;
-  return formula(type, x.shape, {x}, [&](const Reads &r, const Axes &) { return cast(type, r[0].here()); });
-}
+Operand Lowering::casted(const Operand &x, Type type) { return x.type == type ? x : computed(cast(type, Value(x))); }
 
 Operand Lowering::broadcasted(const Operand &x, const Shape &shape) {
-  if (x.shape == shape) return x;
-  return formula(x.type, shape, {x}, [](const Reads &r, const Axes &) { return r[0].here(); });
+  return x.shape == shape ? x : computed(algorithms::broadcasted(x, extents(shape)));
 }
 
 void Lowering::give(size_t output, const Operand &value) {

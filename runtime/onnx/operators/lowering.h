@@ -1,10 +1,10 @@
 #pragma once
 // Lowering: one node of an imported graph, written down as Saltern's own operations and formulas.
 //
-//   void lower_relu(Lowering &n) {
-//     const Operand &x = n.input(0);
-//     n.give(0, n.formula(x.type, x.shape, {x}, [](const Reads &x, const Axes &) { return max(x[0].here(), 0); }));
-//   }
+//   void lower_elu(Lowering &n) { n.give(0, algorithms::elu(n.input(0), n.attributes().real("alpha", 1))); }
+//
+// What is computed is a Value (dsl/value.h): operands read as Values, algorithms/ makes others of them, and computed()
+// writes these as nodes of the graph, as few as can be (Cut::where_needed).
 //
 // Types and shapes of the inputs are always known; their values are where the node runs, and where they are constants
 // when a model is compiled. One lowering serves both: the executor lowers a node when its inputs are there, the model
@@ -12,49 +12,45 @@
 
 #include <functional>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "dsl/expression.h"
+#include "dsl/value.h"
 #include "runtime/graph/graph.h"
 
 namespace saltern {
 
-// A value of the graph under construction.
+// A value of the graph under construction, or several: how many elements a sequence has, and which they are, is known
+// while the graph is made.
 struct Operand {
-  std::string name;  // empty: an input that is absent
-  Type type = Type::f32;
+  std::string name;       // empty: a sequence, or an input that is absent
+  Type type = Type::f32;  // of a sequence, that of its elements
   Shape shape;
-  Tensor value;  // undefined where it is not known yet
+  Tensor value;                                               // undefined where it is not known yet
+  std::shared_ptr<const std::vector<Operand>> sequence = {};  // null: a tensor
 
-  bool present() const { return !name.empty(); }
+  bool present() const { return !name.empty() || sequence; }
   int rank() const { return static_cast<int>(shape.size()); }
+  // Itself, and the elements; throw where it is the other kind.
+  const Operand &tensor() const;
+  const std::vector<Operand> &elements() const;
+  // Throws where it is a text.
+  operator formula::Value() const;  // NOLINT: an operand is a value
 };
 
+Operand sequence_of(std::vector<Operand> elements, Type type);
+// All tensors that it is made of, in their order: none of what is absent.
+std::vector<Operand> tensors_in(const Operand &value);
+// The elements; throws Unsupported where they are not known yet. `what` says what it is.
+const Tensor &known_value(const Graph &graph, const Operand &value, const char *what);
+// "('n') is known at run time only, as the inputs 'a', 'b' are": a value by its name, and what would make it known.
+std::string known_late(const Graph &graph, const Operand &value);
+
+using formula::Axes;
 using formula::Expression;
-using Axes = std::vector<Expression>;  // the indices of the result's element
-
-// An operand inside a formula.
-class Read {
- public:
-  Read(int number, const Operand &operand, const Shape &result)
-      : number_(number), type_(operand.type), shape_(&operand.shape), result_(&result) {}
-
-  // The element at these indices.
-  Expression operator()(std::vector<Expression> indices) const { return load(number_, type_, std::move(indices)); }
-  // The element that broadcasting puts at the result's element: shapes aligned at their ends, an extent of 1 repeats.
-  Expression here() const;
-  const Shape &shape() const { return *shape_; }
-  Type type() const { return type_; }
-
- private:
-  int number_;
-  Type type_;
-  const Shape *shape_, *result_;
-};
-
-using Reads = std::vector<Read>;
-using Element = std::function<Expression(const Reads &, const Axes &)>;
+using formula::Value;
+using formula::Values;
 
 // Throws OutOfMemory where a tensor would be larger than the memory there is: before anything is made for it.
 void expect_room(Type type, const Shape &shape);
@@ -77,17 +73,21 @@ class Lowering {
   int64_t opset() const { return opset_; }
   size_t input_count() const { return inputs_.size(); }
   bool has(size_t i) const { return i < inputs_.size() && inputs_[i].present(); }
-  // Throws where it is absent.
-  const Operand &input(size_t i) const;
+  // Throw where it is absent; `input` where it is a sequence, too.
+  const Operand &input(size_t i) const { return any_input(i).tensor(); }
+  const Operand &any_input(size_t i) const;
   // The value of an input that decides on shapes; throws Unsupported where it is not known yet. `what` says what it is.
-  const Tensor &known(size_t i, const char *what) const;
+  const Tensor &known(size_t i, const char *what) const { return known_value(graph_, input(i), what); }
   std::vector<int64_t> known_integers(size_t i, const char *what) const { return known(i, what).integers(); }
   // An axis in [0, rank), given with negative numbers counting from the end.
   int axis(int64_t given, int rank) const;
   bool wants(size_t output) const { return output < node_.outputs.size() && !node_.outputs[output].empty(); }
 
   // ---- What becomes of it.
-  Operand formula(Type type, const Shape &shape, const std::vector<Operand> &operands, const Element &element);
+  const Graph &graph() const { return graph_; }
+  Operand computed(const Value &value) { return computed(Values{value})[0]; }
+  // Together: what several need is computed once.
+  std::vector<Operand> computed(const Values &values);
   // One of Saltern's operations (runtime/layers) with one result.
   Operand operation(const std::string &name, const std::vector<Operand> &inputs, const Attributes &attributes,
                     const Shape &shape, Type type = Type::f32);
@@ -99,6 +99,9 @@ class Lowering {
   Operand broadcasted(const Operand &x, const Shape &shape);
 
   void give(size_t output, const Operand &value);
+  void give(size_t output, const Value &value) {
+    if (wants(output)) give(output, computed(value));
+  }
   const std::vector<Operand> &given() const { return given_; }
 
  private:
@@ -113,10 +116,8 @@ class Lowering {
   std::vector<Operand> given_;
 };
 
-// The shape that all broadcast to.
-Shape broadcasted_shape(const std::vector<Operand> &operands);
-
-// All indices of a formula's result, as they are: a starting point for reading elsewhere.
+// All indices of a tensor's element, as they are.
 Axes axes_of(const Shape &shape);
+inline std::vector<Expression> extents(const Shape &shape) { return {shape.begin(), shape.end()}; }
 
 }  // namespace saltern

@@ -1,13 +1,12 @@
 // MatMul and Gemm.
 
+#include "algorithms/contraction.h"
 #include "runtime/onnx/operators/arguments.h"
 #include "runtime/onnx/operators/contraction.h"
 #include "runtime/onnx/operators/operators.h"
 #include "runtime/tensor/strided.h"
 
 namespace saltern {
-
-using formula::Function;
 
 Operand matrix_product(Lowering &n, const Operand &a, const Operand &b) {
   expect_same_type(n, a, b);
@@ -25,20 +24,7 @@ Operand matrix_product(Lowering &n, const Operand &a, const Operand &b) {
     }
     return n.operation("matmul", {a, b}, {}, shape);
   }
-  return n.formula(a.type, shape, {a, b}, [&](const Reads &r, const Axes &at) {
-    // The broadcast batch of an operand, and its own last two indices.
-    const auto element = [&](const Read &x, const Expression &row, const Expression &column) {
-      std::vector<Expression> indices;
-      const size_t missing = shape.size() - x.shape().size();
-      for (size_t d = 0; d + 2 < x.shape().size(); ++d)
-        indices.push_back(x.shape()[d] == 1 ? formula::constant_integer(Type::i64, 0) : at[d + missing]);
-      indices.insert(indices.end(), {row, column});
-      return x(std::move(indices));
-    };
-    return reduce(Function::sum, {inner}, [&](const std::vector<Expression> &k) {
-      return element(r[0], at[at.size() - 2], k[0]) * element(r[1], k[0], at.back());
-    });
-  });
+  return n.computed(algorithms::matmul(a, b));
 }
 
 Operand matmul(Lowering &n, const Operand &a, const Operand &b) {
@@ -78,24 +64,14 @@ void gemm(Lowering &n) {
     return;
   }
   const Operand product = matrix_product(n, left, turned_b ? n.transposed(b, {1, 0}) : b);
-  if (alpha == 1 && !has_c) {
-    n.give(0, product);
-    return;
-  }
-  std::vector<Operand> all = {product};
-  if (has_c) {
-    expect_same_type(n, a, n.input(2));
-    all.push_back(n.input(2));
-  }
+  if (alpha == 1 && !has_c) return n.give(0, product);
+  if (has_c) expect_same_type(n, a, n.input(2));
   // Integers are scaled as real numbers, unless the scale is 1.
-  const auto scaled = [](const Expression &e, double by) {
-    if (by == 1) return e;
-    return is_real(e.type()) ? e * by : cast(e.type(), cast(Type::f64, e) * by);
+  const auto scaled = [](const Value &v, double by) {
+    return by == 1 ? v : is_real(v.type()) ? v * by : cast(v.type(), cast(Type::f64, v) * by);
   };
-  n.give(0, n.formula(a.type, shape, all, [&](const Reads &r, const Axes &) {
-    const Expression y = scaled(r[0].here(), alpha);
-    return has_c ? y + scaled(r[1].here(), beta) : y;
-  }));
+  const Value y = scaled(product, alpha);
+  n.give(0, has_c ? y + scaled(n.input(2), beta) : y);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "algorithms/reductions.h"
 #include "runtime/onnx/operators/building_blocks.h"
 #include "runtime/onnx/operators/ml_scores.h"
 #include "runtime/tensor/element.h"
@@ -11,8 +12,7 @@ namespace saltern {
 
 namespace {
 
-using formula::constant_integer;
-using formula::Function;
+using namespace formula;
 
 // ---- Selection.
 
@@ -32,11 +32,11 @@ void array_feature_extractor(Lowering &n) {
   if (indices.value.defined())
     for (int64_t i : indices.value.integers())
       if (i < 0 || i >= x.shape.back()) fail("feature ", i, " of ", x.shape.back());
-  n.give(0, n.formula(x.type, extracted_shape(x.shape, count), {x, indices}, [&](const Reads &r, const Axes &at) {
-    std::vector<Expression> place(at.end() - x.rank(), at.end());
-    place.back() = cast(Type::i64, r[1]({at.back()}));
-    return r[0](place);
-  }));
+  n.give(0, inlined(extents(extracted_shape(x.shape, count)), [&](const Axes &at) {
+           Axes place(at.end() - x.rank(), at.end());
+           place.back() = cast(Type::i64, Value(indices)(at.back()));
+           return Value(x).at(place);
+         }));
 }
 
 std::vector<HostValue> extract_texts(const HostCall &call) {
@@ -63,10 +63,9 @@ void feature_vectorizer(Lowering &n) {
     const Operand x = n.casted(given.rank() == 2 ? given : n.reshaped(given, {1, given.shape[0]}), Type::f32);
     // Cut, or filled with zeros.
     const int64_t width = i < widths.size() ? widths[i] : x.shape[1];
-    parts.push_back(
-        width == x.shape[1] ? x : n.formula(Type::f32, {x.shape[0], width}, {x}, [&](const Reads &r, const Axes &at) {
-          return select(at[1] < x.shape[1], r[0](at), formula::constant(Type::f32, 0));
-        }));
+    parts.push_back(width == x.shape[1] ? x : n.computed(inlined({x.shape[0], width}, [&](const Axes &at) {
+      return Value(x).or_else(0, at);
+    })));
     if (parts.back().shape[0] != parts[0].shape[0])
       fail("inputs of ", parts[0].shape[0], " and ", parts.back().shape[0], " samples");
   }
@@ -79,18 +78,16 @@ void feature_vectorizer(Lowering &n) {
 void binarizer(Lowering &n) {
   const Operand &x = n.input(0);
   const double threshold = n.attributes().real("threshold", 0);
-  n.give(0, n.formula(x.type, x.shape, {x}, [&](const Reads &r, const Axes &) {
-    const Type type = is_real(x.type) ? x.type : Type::f64;
-    return cast(x.type, cast(type, r[0].here()) > threshold);
-  }));
+  const Type type = is_real(x.type) ? x.type : Type::f64;
+  n.give(0, cast(x.type, cast(type, x) > threshold));
 }
 
-// One value for each feature, or one for all, as a table to be read at the last index.
+// One value for each feature, or one for all.
 Operand per_feature(Lowering &n, const Operand &x, Type type, const std::vector<double> &values, const char *what) {
   const auto count = static_cast<int64_t>(values.size());
   if (count != 1 && (x.rank() == 0 || count != x.shape.back()))
     fail(what, " has ", count, " values; expected 1, or one for each feature of ", to_string(x.shape));
-  return constant_of(n, type, {count}, values);
+  return constant_of(n, type, count == 1 ? Shape{} : Shape{count}, values);
 }
 
 void imputer(Lowering &n) {
@@ -100,21 +97,17 @@ void imputer(Lowering &n) {
     const double replaced = a.real("replaced_value_float", 0);
     const Operand values = per_feature(n, x, x.type == Type::f64 ? Type::f64 : Type::f32,
                                        reals_of(a, "imputed_value_floats"), "imputed_value_floats");
-    n.give(0, n.formula(x.type, x.shape, {x, values}, [&](const Reads &r, const Axes &) {
-      const Expression e = r[0].here();
-      const Expression is_it = std::isnan(replaced) ? call(Function::is_nan, e) : e == replaced;
-      return select(is_it, cast(x.type, r[1].here()), e);
-    }));
+    const Value v = x, is_it = std::isnan(replaced) ? map(Function::is_nan, v) : v == replaced;
+    n.give(0, where(is_it, cast(x.type, values), v));
     return;
   }
   const std::vector<int64_t> &given = a.integers("imputed_value_int64s");
   const int64_t replaced = a.integer("replaced_value_int64", 0);
   const auto count = static_cast<int64_t>(given.size());
   if (count != 1 && (x.rank() == 0 || count != x.shape.back())) fail("imputed_value_int64s has ", count, " values");
-  n.give(0, n.formula(x.type, x.shape, {x, constant_of(n, given)}, [&](const Reads &r, const Axes &) {
-    const Expression e = r[0].here();
-    return select(e == replaced, cast(x.type, r[1].here()), e);
-  }));
+  const Value v = x, is_it = inlined(v.extents(), [&](const Axes &at) { return v.at(at) == replaced; });
+  const Operand values = constant_of(n, given);
+  n.give(0, where(is_it, cast(x.type, count == 1 ? n.reshaped(values, {}) : values), v));
 }
 
 void scaler(Lowering &n) {
@@ -123,11 +116,8 @@ void scaler(Lowering &n) {
   if (offset.empty()) offset = {0};
   if (scale.empty()) scale = {1};
   const Type type = x.type == Type::f32 ? Type::f32 : Type::f64;
-  n.give(0, n.formula(Type::f32, x.shape,
-                      {x, per_feature(n, x, type, offset, "offset"), per_feature(n, x, type, scale, "scale")},
-                      [&](const Reads &r, const Axes &) {
-                        return cast(Type::f32, (cast(type, r[0].here()) - r[1].here()) * r[2].here());
-                      }));
+  const Value by = per_feature(n, x, type, scale, "scale");
+  n.give(0, cast(Type::f32, (cast(type, x) - per_feature(n, x, type, offset, "offset")) * by));
 }
 
 // Rows divided by their greatest element, the sum of their sizes, or their length; where that is zero they stay.
@@ -137,22 +127,11 @@ void normalizer(Lowering &n) {
   if (norm != "MAX" && norm != "L1" && norm != "L2") fail("norm is '", norm, "'; expected MAX, L1 or L2");
   if (x.rank() != 1 && x.rank() != 2) fail("samples are ", to_string(x.shape), "; expected (N, C) or (C)");
   const Type type = x.type == Type::f32 ? Type::f32 : Type::f64;
-  Shape row = x.shape;
-  row.back() = 1;
-  const Operand divisor = n.formula(type, row, {x}, [&](const Reads &r, const Axes &at) {
-    const Expression e =
-        reduce(norm == "MAX" ? Function::greatest : Function::sum, {x.shape.back()}, [&](const auto &s) {
-          Axes place = at;
-          place.back() = s[0];
-          const Expression v = cast(type, r[0](place));
-          return norm == "L2" ? v * v : norm == "L1" ? abs(v) : v;
-        });
-    return norm == "L2" ? sqrt(e) : e;
-  });
-  n.give(0, n.formula(Type::f32, x.shape, {x, divisor}, [&](const Reads &r, const Axes &) {
-    const Expression v = cast(type, r[0].here()), by = r[1].here();
-    return cast(Type::f32, select(by == 0.0, v, v / by));
-  }));
+  const Value v = cast(type, x);
+  const Value by = named("divisor", norm == "MAX"  ? greatest(v, {-1})
+                                    : norm == "L1" ? algorithms::l1_norm(v, {-1})
+                                                   : algorithms::l2_norm(v, {-1}));
+  n.give(0, cast(Type::f32, where(by == 0, v, v / by)));
 }
 
 // ---- Categories.
@@ -167,10 +146,11 @@ void one_hot_encoder(Lowering &n) {
         fail(v, " is none of its categories");
   Shape shape = x.shape;
   shape.push_back(static_cast<int64_t>(categories.size()));
-  n.give(0, n.formula(Type::f32, shape, {x, constant_of(n, categories)}, [](const Reads &r, const Axes &at) {
-    const Expression category = cast(Type::i64, r[0]({at.begin(), at.end() - 1}));
-    return cast(Type::f32, category == r[1]({at.back()}));
-  }));
+  const Value all = constant_of(n, categories);
+  n.give(0, inlined(extents(shape), [&](const Axes &at) {
+           const Expression category = cast(Type::i64, Value(x).at(Axes(at.begin(), at.end() - 1)));
+           return cast(Type::f32, category == all(at.back()));
+         }));
 }
 
 std::vector<HostValue> one_hot_texts(const HostCall &call) {

@@ -9,7 +9,7 @@ namespace saltern {
 
 namespace {
 
-using formula::Function;
+using namespace formula;
 
 // One of the attributes NAME_tensor, NAME_int64s, NAME_floats and NAME_strings, as a vector; undefined where none is.
 Tensor list_of(const Attributes &a, const std::string &name) {
@@ -69,16 +69,16 @@ void label_encoder(Lowering &n) {
   const auto is_equal = [&](const Expression &a, const Expression &b) {
     return is_real(x.type) ? a == b || (call(Function::is_nan, a) && call(Function::is_nan, b)) : a == b;
   };
-  const Operand keys = n.constant(m.keys), values = n.constant(m.values),
-                otherwise = n.constant(m.otherwise.in_layout(Layout::row_major).reshaped({}));
-  const Operand place = n.formula(Type::i64, x.shape, {x, keys}, [&](const Reads &r, const Axes &) {
+  const Value in = x, keys = n.constant(m.keys), values = n.constant(m.values),
+              otherwise = n.constant(m.otherwise.in_layout(Layout::row_major).reshaped({}));
+  const Value place = compute("place", in.extents(), [&](const Axes &at) {
     return reduce(Function::last_greatest, {m.keys.size()},
-                  [&](const auto &s) { return cast(Type::i64, is_equal(r[0].here(), r[1]({s[0]}))); });
+                  [&](const Axes &k) { return cast(Type::i64, is_equal(in.at(at), keys(k[0]))); });
   });
-  n.give(0, n.formula(values.type, x.shape, {x, keys, values, otherwise, place}, [&](const Reads &r, const Axes &) {
-    const Expression at = r[4].here();
-    return select(is_equal(r[0].here(), r[1]({at})), r[2]({at}), r[3].here());
-  }));
+  n.give(0, compute("label", in.extents(), [&](const Axes &at) {
+           const Expression found = place.at(at);
+           return select(is_equal(in.at(at), keys(found)), values(found), otherwise());
+         }));
 }
 
 // For each element the place of its key; -1 where there is none.

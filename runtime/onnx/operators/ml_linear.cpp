@@ -14,10 +14,9 @@ void linear_regressor(Lowering &n) {
 
 // 1 where a score (N, 1) is above the threshold, or at it.
 Operand is_above(Lowering &n, const Operand &score, double threshold, int64_t then, int64_t otherwise) {
-  return n.formula(Type::i64, {score.shape[0]}, {score}, [&](const Reads &r, const Axes &at) {
-    const auto number = [](int64_t v) { return formula::constant_integer(Type::i64, v); };
-    return select(r[0]({at[0], number(0)}) >= threshold, number(then), number(otherwise));
-  });
+  return n.computed(formula::inlined({score.shape[0]}, [&](const Axes &at) {
+    return select(Value(score)(at[0], 0) >= threshold, Expression(then), Expression(otherwise));
+  }));
 }
 
 void linear_classifier(Lowering &n) {

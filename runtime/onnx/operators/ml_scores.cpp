@@ -1,42 +1,30 @@
 #include "runtime/onnx/operators/ml_scores.h"
 
+#include "algorithms/functions.h"
+
 #include "runtime/onnx/operators/building_blocks.h"
 #include "runtime/onnx/operators/softmax.h"
 
 namespace saltern {
 
-using formula::constant_integer;
-using formula::Function;
+using namespace formula;
 
 const char *const ml_domain = "ai.onnx.ml";
 
 namespace {
 
-Operand along_rows(Lowering &n, Function f, const Operand &x) {
-  return n.formula(x.type, {x.shape[0], 1}, {x}, [&](const Reads &r, const Axes &at) {
-    return reduce(f, {x.shape[1]}, [&](const auto &s) { return r[0]({at[0], s[0]}); });
-  });
-}
-
-Operand softmax_zero(Lowering &n, const Operand &x) {
-  const Operand top = along_rows(n, Function::greatest, x);
-  const Operand parts = n.formula(x.type, x.shape, {x, top}, [](const Reads &r, const Axes &) {
-    const Expression v = r[0].here(), t = r[1].here();
-    return select(abs(v) > 1e-7, exp(v - t), v * exp(-t));
-  });
-  const Operand total = along_rows(n, Function::sum, parts);
-  return n.formula(x.type, x.shape, {parts, total}, [](const Reads &r, const Axes &) {
-    const Expression sum = r[1].here();
-    return select(sum == 0.0, literal(sum, 0.5), r[0].here() / sum);
-  });
+Value softmax_zero(const Value &x) {
+  const Value top = greatest(x, {1}), parts = named("parts", where(abs(x) > 1e-7, exp(x - top), x * exp(-top)));
+  const Value total = sum(parts, {1});
+  return where(total == 0, 0.5, parts / total);
 }
 
 // The inverse of the normal distribution, by Winitzki's approximation of the inverse of erf.
-Expression probit(const Expression &v) {
-  const Expression x = v * 2.0 - 1.0, rest = (1.0 - x) * (1.0 + x), logarithm = log(rest);
-  const Expression a = logarithm * 0.5 + 2 / (3.14159265358979323846 * 0.147);
-  const Expression size = sqrt(sqrt(a * a - logarithm / 0.147) - a);
-  return select(rest == 0.0, literal(x, 0), select(x < 0.0, -size, size)) * 1.41421356;
+Value probit(const Value &v) {
+  const Value x = v * 2 - 1, rest = (1 - x) * (1 + x), logarithm = log(rest);
+  const Value a = logarithm * 0.5 + 2 / (3.14159265358979323846 * 0.147);
+  const Value size = sqrt(sqrt(a * a - logarithm / 0.147) - a);
+  return where(rest == 0, 0, where(x < 0, -size, size)) * 1.41421356;
 }
 
 }  // namespace
@@ -59,29 +47,26 @@ Operand linear_scores(Lowering &n, const Operand &x, const std::vector<double> &
 }
 
 Operand transformed_scores(Lowering &n, const Operand &scores, const std::string &transform) {
-  const auto each = [&](const auto &of) {
-    return n.formula(scores.type, scores.shape, {scores},
-                     [&](const Reads &r, const Axes &) -> Expression { return of(r[0].here()); });
-  };
   if (transform == "NONE") return scores;
-  if (transform == "LOGISTIC") return each([](const Expression &e) { return 1.0 / (1.0 + exp(-e)); });
+  if (transform == "LOGISTIC") return n.computed(algorithms::sigmoid(scores));
   if (transform == "SOFTMAX") return softmax(n, scores, 1);
-  if (transform == "SOFTMAX_ZERO") return softmax_zero(n, scores);
-  if (transform == "PROBIT") return each(probit);
+  if (transform == "SOFTMAX_ZERO") return n.computed(softmax_zero(scores));
+  if (transform == "PROBIT") return n.computed(probit(scores));
   fail("post_transform is '", transform, "'; expected NONE, LOGISTIC, SOFTMAX, SOFTMAX_ZERO or PROBIT");
 }
 
 Operand both_sides(Lowering &n, const Operand &score) {
-  return n.formula(score.type, {score.shape[0], 2}, {score}, [](const Reads &r, const Axes &at) {
-    const Expression s = r[0]({at[0], constant_integer(Type::i64, 0)});
+  return n.computed(inlined({score.shape[0], 2}, [&](const Axes &at) {
+    const Expression s = Value(score)(at[0], 0);
     return select(at[1] == 0, -s, s);
-  });
+  }));
 }
 
 Operand best_class(Lowering &n, const Operand &scores) {
-  return n.formula(Type::i64, {scores.shape[0]}, {scores}, [&](const Reads &r, const Axes &at) {
-    return reduce(Function::first_greatest, {scores.shape[1]}, [&](const auto &s) { return r[0]({at[0], s[0]}); });
-  });
+  return n.computed(compute("best", {scores.shape[0]}, [&](const Axes &at) {
+    return reduce(Function::first_greatest, {scores.shape[1]},
+                  [&](const Axes &k) { return Value(scores)(at[0], k[0]); });
+  }));
 }
 
 size_t class_count(const Attributes &attributes, const char *attribute) {
@@ -97,8 +82,8 @@ Operand class_labels(Lowering &n, const Operand &classes, const char *attribute)
     if (class_count(n.attributes(), attribute) > 0) unsupported("labels that are texts; only the host has them");
     return classes;
   }
-  return n.formula(Type::i64, classes.shape, {classes, constant_of(n, labels)},
-                   [](const Reads &r, const Axes &) { return r[1]({r[0].here()}); });
+  const Value all = constant_of(n, labels);
+  return n.computed(inlined(extents(classes.shape), [&](const Axes &at) { return all(Value(classes).at(at)); }));
 }
 
 std::vector<HostValue> class_texts(const HostCall &call, const char *attribute) {

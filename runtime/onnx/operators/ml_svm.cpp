@@ -14,7 +14,7 @@ namespace saltern {
 
 namespace {
 
-using formula::Function;
+using namespace formula;
 
 // K (N, V) of samples and support vectors.
 Operand kernel_values(Lowering &n, const Operand &x, int64_t vectors) {
@@ -26,23 +26,20 @@ Operand kernel_values(Lowering &n, const Operand &x, int64_t vectors) {
   parameters.resize(3);
   const double gamma = parameters[0], offset = parameters[1], degree = parameters[2];
   const std::string kind = n.attributes().word("kernel_type", "LINEAR");
-  if (kind == "RBF")
-    return n.formula(x.type, {x.shape[0], vectors}, {x, v}, [&](const Reads &r, const Axes &at) {
-      return exp(reduce(Function::sum, {x.shape[1]},
-                        [&](const auto &s) {
-                          const Expression apart = r[0]({at[0], s[0]}) - r[1]({at[1], s[0]});
-                          return apart * apart;
-                        }) *
-                 -gamma);
+  if (kind == "RBF") {
+    const Value apart = compute("apart", {x.shape[0], vectors}, [&](const Axes &at) {
+      return sum({Expression(x.shape[1])}, [&](const Axes &k) {
+        const Expression d = Value(x)(at[0], k[0]) - Value(v)(at[1], k[0]);
+        return d * d;
+      });
     });
+    return n.computed(exp(apart * -gamma));
+  }
   const Operand products = dense(n, x, v);
-  const auto mapped = [&](const auto &of) {
-    return n.formula(x.type, products.shape, {products},
-                     [&](const Reads &r, const Axes &) -> Expression { return of(r[0].here() * gamma + offset); });
-  };
+  const Value scaled = Value(products) * gamma + offset;
   if (kind == "LINEAR") return products;
-  if (kind == "POLY") return mapped([&](const Expression &e) { return power(e, degree); });
-  if (kind == "SIGMOID") return mapped([](const Expression &e) { return call(Function::tanh, e); });
+  if (kind == "POLY") return n.computed(power(scaled, degree));
+  if (kind == "SIGMOID") return n.computed(tanh(scaled));
   fail("kernel_type is '", kind, "'; expected LINEAR, POLY, RBF or SIGMOID");
 }
 
@@ -53,11 +50,7 @@ void svm_regressor(Lowering &n) {
   std::vector<double> rho = reals_of(n.attributes(), "rho");
   rho.resize(1);
   Operand y = linear_scores(n, features, reals_of(n.attributes(), "coefficients"), 1, rho);
-  if (n.attributes().integer("one_class", 0) != 0)
-    y = n.formula(y.type, y.shape, {y}, [](const Reads &r, const Axes &) {
-      const Expression e = r[0].here();
-      return select(e > 0.0, literal(e, 1), literal(e, -1));
-    });
+  if (n.attributes().integer("one_class", 0) != 0) y = n.computed(where(Value(y) > 0, constant_value(y.type, 1), -1));
   n.give(0, n.casted(transformed_scores(n, y, post_transform(n)), Type::f32));
 }
 
@@ -99,13 +92,13 @@ Pairs pair_scores(Lowering &n, const Operand &x, const std::vector<int64_t> &vec
 // How many of its pairs each class wins: (N, classes).
 Operand votes(Lowering &n, const Pairs &p, int64_t classes) {
   const auto count = static_cast<int64_t>(p.first.size());
-  return n.formula(Type::i64, {p.scores.shape[0], classes},
-                   {p.scores, constant_of(n, p.first), constant_of(n, p.second)}, [&](const Reads &r, const Axes &at) {
-                     return reduce(Function::sum, {count}, [&](const auto &s) {
-                       const Expression winner = select(r[0]({at[0], s[0]}) > 0.0, r[1]({s[0]}), r[2]({s[0]}));
-                       return cast(Type::i64, winner == at[1]);
-                     });
-                   });
+  const Value scores = p.scores, first = constant_of(n, p.first), second = constant_of(n, p.second);
+  return n.computed(compute("votes", {scores.extent(0), classes}, [&](const Axes &at) {
+    return sum({Expression(count)}, [&](const Axes &k) {
+      const Expression winner = select(scores(at[0], k[0]) > 0.0, first(k[0]), second(k[0]));
+      return cast(Type::i64, winner == at[1]);
+    });
+  }));
 }
 
 bool has_probabilities(const Attributes &a) {
@@ -140,15 +133,11 @@ void svm_classifier(Lowering &n) {
   const bool all_positive = *std::min_element(coefficients.begin(), coefficients.end()) >= 0;
   if (rho.size() == 1 && (named != 2 || (all_positive && vectors == 0))) {
     // One number decides: against 0, or against a half where it looks like a probability.
-    const Operand most = n.formula(weight.type, {weight.shape[0], 1}, {weight}, [&](const Reads &r, const Axes &at) {
-      return reduce(Function::greatest, {weight.shape[1]}, [&](const auto &s) { return r[0]({at[0], s[0]}); });
-    });
-    const Operand row = n.reshaped(most, {most.shape[0]});
-    const Operand decided = n.formula(Type::i64, row.shape, {row, best}, [&](const Reads &r, const Axes &) {
-      const Expression none = formula::constant_integer(Type::i64, 0), one = formula::constant_integer(Type::i64, 1);
-      if (named == 2) return select(r[0].here() >= 0.5, one, r[1].here());
-      return select(r[0].here() > 0.0, one, none);
-    });
+    const Value most = greatest(weight, {1}), other = best;
+    const Operand decided = n.computed(inlined(extents(best.shape), [&](const Axes &at) {
+      const Expression m = most(at[0], 0);
+      return named == 2 ? select(m >= 0.5, Expression(1), other.at(at)) : cast(Type::i64, m > 0.0);
+    }));
     n.give(0, named == 2 ? class_labels(n, decided, labels) : decided);
   } else {
     n.give(0, class_labels(n, best, labels));

@@ -14,7 +14,7 @@ namespace saltern {
 
 namespace {
 
-using formula::Function;
+using namespace formula;
 
 int64_t depth_of(const Trees &t) {
   // Along each path from the roots; a node that is met again deeper than there are nodes is in a circle.
@@ -45,35 +45,27 @@ class Question {
     std::sort(occurring_.begin(), occurring_.end());
     occurring_.erase(std::unique(occurring_.begin(), occurring_.end()), occurring_.end());
     const auto count = static_cast<int64_t>(t.size());
-    add(feature_, constant_of(n, t.feature));
-    add(split_, constant_of(n, type, {count}, t.split));
-    add(yes_, constant_of(n, t.yes));
-    add(no_, constant_of(n, t.no));
-    if (occurring_.size() > 1) add(mode_, constant_of(n, t.mode));
+    feature_ = constant_of(n, t.feature);
+    split_ = constant_of(n, type, {count}, t.split);
+    yes_ = constant_of(n, t.yes);
+    no_ = constant_of(n, t.no);
+    if (occurring_.size() > 1) mode_ = constant_of(n, t.mode);
     if (std::find(t.missing_true.begin(), t.missing_true.end(), 1) != t.missing_true.end())
-      add(missing_, constant_of(n, t.missing_true));
+      missing_ = constant_of(n, t.missing_true);
     if (!t.sets.empty()) add_sets(n, t, type);
   }
 
-  // x is operand 0; the nodes' tables follow from 1 on.
-  const std::vector<Operand> &tables() const { return tables_; }
-
-  Expression next(const Reads &r, const Expression &sample, const Expression &node) const {
-    const Expression x = r[0]({sample, r[feature_]({node})}), split = r[split_]({node});
-    Expression is_true = answer(occurring_[0], r, x, split);
+  Expression next(const Value &samples, const Expression &sample, const Expression &node) const {
+    const Expression x = samples(sample, feature_(node)), split = split_(node);
+    Expression is_true = answer(occurring_[0], x, split);
     for (size_t i = 1; i < occurring_.size(); ++i)
-      is_true = select(r[mode_]({node}) == occurring_[i], answer(occurring_[i], r, x, split), is_true);
+      is_true = select(mode_(node) == occurring_[i], answer(occurring_[i], x, split), is_true);
     const Expression is_missing = call(Function::is_nan, x);
-    is_true = missing_ ? select(is_missing, r[missing_]({node}) == 1, is_true) : is_true && !is_missing;
-    return select(is_true, r[yes_]({node}), r[no_]({node}));
+    is_true = missing_.defined() ? select(is_missing, missing_(node) == 1, is_true) : is_true && !is_missing;
+    return select(is_true, yes_(node), no_(node));
   }
 
  private:
-  void add(size_t &number, const Operand &table) {
-    tables_.push_back(table);
-    number = tables_.size();
-  }
-
   void add_sets(Lowering &n, const Trees &t, Type type) {
     for (const std::vector<double> &s : t.sets) largest_ = std::max<int64_t>(largest_, static_cast<int64_t>(s.size()));
     std::vector<double> all;
@@ -81,10 +73,10 @@ class Question {
       all.insert(all.end(), s.begin(), s.end());
       all.resize(all.size() + static_cast<size_t>(largest_) - s.size(), std::nan(""));  // equal to nothing
     }
-    add(sets_, constant_of(n, type, {static_cast<int64_t>(t.sets.size()), largest_}, all));
+    sets_ = constant_of(n, type, {static_cast<int64_t>(t.sets.size()), largest_}, all);
   }
 
-  Expression answer(int64_t mode, const Reads &r, const Expression &x, const Expression &split) const {
+  Expression answer(int64_t mode, const Expression &x, const Expression &split) const {
     switch (mode) {
       case 0:
         return x <= split;
@@ -99,15 +91,13 @@ class Question {
       case 5:
         return !(x == split);
       default:
-        return reduce(Function::sum, {largest_}, [&](const auto &s) {
-                 return cast(Type::i64, x == r[sets_]({cast(Type::i64, split), s[0]}));
-               }) > 0;
+        return reduce(Function::sum, {largest_},
+                      [&](const auto &s) { return cast(Type::i64, x == sets_(cast(Type::i64, split), s[0])); }) > 0;
     }
   }
 
   std::vector<int64_t> occurring_;
-  std::vector<Operand> tables_;
-  size_t feature_ = 0, split_ = 0, yes_ = 0, no_ = 0, mode_ = 0, missing_ = 0, sets_ = 0;  // 0: there is none
+  Value feature_, split_, yes_, no_, mode_, missing_, sets_;  // by the number of a node; undefined: there is none
   int64_t largest_ = 1;
 };
 
@@ -141,16 +131,12 @@ Operand scores(Lowering &n, const Trees &t, const std::string &aggregate, const 
   if (how == aggregates().end()) fail("aggregate_function is '", aggregate, "'; expected SUM, AVERAGE, MIN or MAX");
 
   const int64_t depth = depth_of(t);
-  Operand at_node = n.formula(Type::i64, {samples, trees}, {constant_of(n, t.roots)},
-                              [](const Reads &r, const Axes &at) { return r[0]({at[1]}); });
+  const Value roots = constant_of(n, t.roots), all = x;
+  Value at_node = inlined({samples, trees}, [&](const Axes &at) { return roots(at[1]); });
   const Question question(n, t, x.type);
-  for (int64_t level = 0; level < depth; ++level) {
-    std::vector<Operand> operands = {x};
-    operands.insert(operands.end(), question.tables().begin(), question.tables().end());
-    operands.push_back(at_node);
-    at_node = n.formula(Type::i64, at_node.shape, operands,
-                        [&](const Reads &r, const Axes &at) { return question.next(r, at[0], r.back().here()); });
-  }
+  for (int64_t level = 0; level < depth; ++level)
+    at_node = n.computed(
+        compute("level", {samples, trees}, [&](const Axes &at) { return question.next(all, at[0], at_node.at(at)); }));
 
   const int64_t rows = 1 + *std::max_element(t.leaf.begin(), t.leaf.end());
   if (t.targets < 1 || t.targets > most_targets) fail(t.targets, " targets; expected 1 to ", most_targets);
@@ -166,20 +152,15 @@ Operand scores(Lowering &n, const Trees &t, const std::string &aggregate, const 
                                                         : std::min(before, v.weight);
     voted[at] = true;
   }
-  std::vector<Operand> operands = {at_node, constant_of(n, t.leaf), constant_of(n, x.type, {rows, t.targets}, weights)};
-  const bool has_base = !base.empty();
-  if (has_base) {
-    if (base.size() != 1 && static_cast<int64_t>(base.size()) != t.targets)
-      fail(base.size(), " base values for ", t.targets, " targets");
-    operands.push_back(constant_of(n, x.type, {static_cast<int64_t>(base.size())}, base));
-  }
-  return n.formula(x.type, {samples, t.targets}, operands, [&](const Reads &r, const Axes &at) {
-    Expression e = reduce(how->function, {trees}, [&](const auto &s) {
-      return r[2]({r[1]({r[0]({at[0], s[0]})}), at[1]});
-    });
-    if (aggregate == "AVERAGE") e = e / static_cast<double>(trees);
-    return has_base ? e + r[3].here() : e;
+  const Value leaf = constant_of(n, t.leaf), votes = constant_of(n, x.type, {rows, t.targets}, weights);
+  Value y = compute("votes", {samples, t.targets}, [&](const Axes &at) {
+    return reduce(how->function, {trees}, [&](const Axes &k) { return votes(leaf(at_node(at[0], k[0])), at[1]); });
   });
+  if (aggregate == "AVERAGE") y = y / static_cast<double>(trees);
+  if (base.empty()) return n.computed(y);
+  if (base.size() != 1 && static_cast<int64_t>(base.size()) != t.targets)
+    fail(base.size(), " base values for ", t.targets, " targets");
+  return n.computed(y + constant_of(n, x.type, {static_cast<int64_t>(base.size())}, base));
 }
 
 // ---- Operators.
@@ -218,10 +199,10 @@ void tree_classifier(Lowering &n) {
     // One score tells two classes apart: as a probability, or by its sign where a transform makes it one.
     const int64_t column = t.votes[0].target;
     const bool is_probability = transform == "NONE" || transform == "PROBIT";
-    y = n.formula(y.type, {y.shape[0], 2}, {y}, [&](const Reads &r, const Axes &at) {
-      const Expression s = r[0]({at[0], formula::constant_integer(Type::i64, column)});
+    y = n.computed(inlined({y.shape[0], 2}, [&](const Axes &at) {
+      const Expression s = Value(y)(at[0], column);
       return select(at[1] == 1, s, is_probability ? 1.0 - s : -s);
-    });
+    }));
   }
   y = transformed_scores(n, y, transform);
   const Operand best = best_class(n, y);

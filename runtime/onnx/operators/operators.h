@@ -24,7 +24,7 @@ struct HostCall {
 
 struct Operator {
   std::string name;
-  void (*lower)(Lowering &) = nullptr;
+  std::function<void(Lowering &)> lower = nullptr;
   // For what has no static shape or is no arithmetic: sequences, texts, results whose size depends on values. An
   // operator that has both is lowered where all its inputs are tensors of numbers.
   std::vector<HostValue> (*compute)(const HostCall &) = nullptr;

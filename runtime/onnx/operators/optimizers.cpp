@@ -1,19 +1,17 @@
 // Steps of training as operators (ai.onnx.preview.training): R, the learning rate; T, how many steps came before; then
 // for all tensors their values, their gradients, and one or two accumulators.
 
+#include "algorithms/optimizers.h"
 #include "runtime/onnx/operators/operators.h"
 
 namespace saltern {
 
 namespace {
 
-using formula::Function;
+using namespace formula;
 
-// One tensor: x, g and the accumulators -> x and the accumulators.
-struct Parts {
-  Expression rate, steps, x, gradient, first, second;
-};
-using Update = std::function<std::vector<Expression>(const Parts &)>;
+// Of one tensor: { x, g, accumulators } -> { x, accumulators }.
+using Update = std::function<Values(const Value &rate, const Value &steps, const Values &of)>;
 
 void give_updates(Lowering &n, size_t accumulators, const Update &update) {
   const size_t given = n.input_count() - std::min<size_t>(n.input_count(), 2), each = 2 + accumulators;
@@ -21,16 +19,11 @@ void give_updates(Lowering &n, size_t accumulators, const Update &update) {
   const size_t count = given / each;
   const Operand rate = n.reshaped(n.input(0), {}), steps = n.reshaped(n.input(1), {});
   for (size_t i = 0; i < count; ++i) {
-    const Operand &x = n.input(2 + i);
-    std::vector<Operand> operands = {rate, steps};
-    for (size_t part = 0; part < each; ++part) operands.push_back(n.input(2 + part * count + i));
-    const auto give = [&](size_t result, size_t output) {
-      n.give(output, n.formula(x.type, x.shape, operands, [&](const Reads &r, const Axes &) {
-        const auto read = [&](size_t o) { return o < r.size() ? cast(x.type, r[o].here()) : Expression(); };
-        return update({read(0), read(1), read(2), read(3), read(4), read(5)})[result];
-      }));
-    };
-    for (size_t result = 0; result <= accumulators; ++result) give(result, result * count + i);
+    const Type type = n.input(2 + i).type;
+    Values of;
+    for (size_t part = 0; part < each; ++part) of.push_back(cast(type, n.input(2 + part * count + i)));
+    const std::vector<Operand> made = n.computed(update(cast(type, rate), cast(type, steps), of));
+    for (size_t result = 0; result < made.size(); ++result) n.give(result * count + i, made[result]);
   }
 }
 
@@ -39,22 +32,26 @@ double number(const Lowering &n, const char *name, double otherwise) { return n.
 void adagrad(Lowering &n) {
   const double norm = number(n, "norm_coefficient", 0), epsilon = number(n, "epsilon", 1e-6),
                decay = number(n, "decay_factor", 0);
-  give_updates(n, 1, [&](const Parts &p) -> std::vector<Expression> {
-    const Expression rate = p.rate / (1.0 + p.steps * decay), g = p.x * norm + p.gradient;
-    const Expression squares = p.first + g * g;
-    return {p.x - rate * g / (sqrt(squares) + epsilon), squares};
+  give_updates(n, 1, [&](const Value &rate, const Value &steps, const Values &of) {
+    return algorithms::adagrad(of[0], of[1], of[2], {named("rate", rate / (steps * decay + 1)), epsilon, norm});
   });
 }
 
+// ONNX adds epsilon to the root of what is not corrected yet, and corrects nothing in step 0.
 void adam(Lowering &n) {
   const double norm = number(n, "norm_coefficient", 0), after = number(n, "norm_coefficient_post", 0),
                alpha = number(n, "alpha", 0.9), beta = number(n, "beta", 0.999), epsilon = number(n, "epsilon", 1e-6);
-  give_updates(n, 2, [&](const Parts &p) -> std::vector<Expression> {
-    const Expression g = p.x * norm + p.gradient;
-    const Expression mean = p.first * alpha + g * (1 - alpha), squares = p.second * beta + g * g * (1 - beta);
-    const auto bias = [&](double decay) { return 1.0 - power(literal(p.steps, decay), p.steps); };
-    const Expression rate = select(p.steps > 0, p.rate * sqrt(bias(beta)) / bias(alpha), p.rate);
-    return {(p.x - rate * (mean / (sqrt(squares) + epsilon))) * (1 - after), mean, squares};
+  give_updates(n, 2, [&](const Value &rate, const Value &steps, const Values &of) {
+    const auto correction = [&](double decay) {
+      return named("correction", where(steps > 0, 1 - power(decay, steps), 1));
+    };
+    const auto typed = [&](double v) { return constant_value(rate.type(), v); };
+    const Value second = correction(beta);
+    Values all = algorithms::adam(
+        of[0], of[1], of[2], of[3],
+        {rate, typed(alpha), typed(beta), epsilon / sqrt(second), typed(norm), correction(alpha), second, 0});
+    all[0] = all[0] * (1 - after);
+    return all;
   });
 }
 
@@ -63,11 +60,9 @@ void momentum(Lowering &n) {
                beta = n.attributes().real("beta");
   const std::string &mode = n.attributes().word("mode");
   if (mode != "standard" && mode != "nesterov") fail("mode is '", mode, "'; expected standard or nesterov");
-  give_updates(n, 1, [&](const Parts &p) -> std::vector<Expression> {
-    const Expression g = p.x * norm + p.gradient;
-    const Expression part = select(p.steps > 0, literal(g, beta), literal(g, 1));
-    const Expression v = p.first * alpha + part * g;
-    return {p.x - p.rate * (mode == "standard" ? v : g + v * alpha), v};
+  give_updates(n, 1, [&](const Value &rate, const Value &steps, const Values &of) {
+    const Value dampening = where(steps > 0, 1 - beta, constant_value(steps.type(), 0));
+    return algorithms::sgd(of[0], of[1], of[2], {rate, alpha, dampening, norm, mode == "nesterov" ? 1.0 : 0.0});
   });
 }
 

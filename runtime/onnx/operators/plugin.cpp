@@ -142,21 +142,20 @@ class Call : public saltern_call {
     } catch (const std::invalid_argument &e) {
       saltern::fail("the formula '", text, "': ", e.what());
     }
-    std::vector<Operand> used;
-    std::map<int, int> numbers;
-    Expression numbered = formula::replaced(element, [&](const Expression &leaf) -> Expression {
-      if (leaf->kind == Expression::Kind::axis && leaf->number >= static_cast<int>(shape.size()))
-        saltern::fail("the formula '", text, "' has the axis a", leaf->number, "; its result is ", to_string(shape));
-      if (leaf->kind != Expression::Kind::load) return {};
-      const Operand &x = operand(leaf->number);
-      if (leaf.type() != x.type || leaf->arguments.size() != x.shape.size())
-        saltern::fail("the formula '", text, "' reads x", leaf->number, " as ", facts(leaf.type()).name, " of rank ",
-                      leaf->arguments.size(), "; it is ", facts(x.type).name, " ", to_string(x.shape));
-      const auto [at, is_new] = numbers.emplace(leaf->number, static_cast<int>(used.size()));
-      if (is_new) used.push_back(x);
-      return formula::load(at->second, x.type, leaf->arguments);
+    if (element.type() != type)
+      saltern::fail("its formula gives ", facts(element.type()).name, " where ", facts(type).name, " is wanted");
+    Values used(operands_.size());
+    formula::for_each_node(element, [&](const Expression::Node &leaf) {
+      if (leaf.kind == Expression::Kind::axis && leaf.number >= static_cast<int>(shape.size()))
+        saltern::fail("the formula '", text, "' has the axis a", leaf.number, "; its result is ", to_string(shape));
+      if (leaf.kind != Expression::Kind::load) return;
+      const Operand &x = operand(leaf.number);
+      if (leaf.type != x.type || leaf.arguments.size() != x.shape.size())
+        saltern::fail("the formula '", text, "' reads x", leaf.number, " as ", facts(leaf.type).name, " of rank ",
+                      leaf.arguments.size(), "; it is ", facts(x.type).name, " ", to_string(x.shape));
+      used[static_cast<size_t>(leaf.number)] = x;
     });
-    operands_.push_back(lowering_->formula(type, shape, used, [&](const Reads &, const Axes &) { return numbered; }));
+    operands_.push_back(lowering_->computed(formula::of_formula("formula", element, extents(shape), used)));
     return static_cast<int>(operands_.size()) - 1;
   }
 

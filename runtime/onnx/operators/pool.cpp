@@ -1,31 +1,23 @@
 // Pools: one number for each window of each channel, (N, C, D1, ..., Dn) -> (N, C, P1, ..., Pn).
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
+#include "algorithms/pooling.h"
+#include "runtime/onnx/operators/building_blocks.h"
 #include "runtime/onnx/operators/contraction.h"
 #include "runtime/onnx/operators/operators.h"
 #include "runtime/onnx/operators/window.h"
 
 namespace saltern {
 
-using formula::Function;
-
 namespace {
+
+using namespace formula;
 
 Shape pooled_shape(const Operand &x, const SlidingAxes &axes) {
   Shape shape = {x.shape[0], x.shape[1]};
   for (const SlidingAxis &a : axes) shape.push_back(a.positions);
   return shape;
-}
-
-// Below every number of the type.
-Expression lowest(Type type) {
-  if (is_real(type)) return formula::constant(type, -std::numeric_limits<double>::infinity());
-  const TypeFacts &f = facts(type);
-  return formula::constant_integer(
-      type, f.kind == TypeFacts::Kind::integer ? std::numeric_limits<int64_t>::min() >> (64 - f.bits) : 0);
 }
 
 // One of the library's pools; undefined where it does not do these windows: other types and ranks, or windows that may
@@ -53,96 +45,70 @@ Operand library_pool(Lowering &n, const std::string &name, const Operand &x, con
   return n.casted(n.reshaped(y, wanted), x.type);
 }
 
-// over all taps: f(value), of those inside the image; `outside` for the others.
-Expression over_window(Function f, const Read &x, const SlidingAxes &axes, const Axes &at, const Expression &outside,
-                       const std::function<Expression(const Expression &)> &value) {
-  return reduce(f, kernel_of(axes), [&](const std::vector<Expression> &taps) {
-    return value(windowed(x, axes, at[0], at[1], at, taps, outside));
-  });
-}
+algorithms::Window window_of(const SlidingAxes &axes) { return extents(kernel_of(axes)); }
 
 // ---- The largest. NaN is passed over, as in ONNX's reference; but where places are asked for, one that begins a
 // window stays, as the reference and ONNX Runtime have it.
 
 Expression number_or_lowest(const Expression &e) {
-  return is_real(e.type()) ? select(call(Function::is_nan, e), lowest(e.type()), e) : e;
+  return is_real(e.type()) ? select(call(Function::is_nan, e), literal(e, algorithms::lowest(e.type())), e) : e;
 }
 
 // Over all taps of a window whose places are asked for.
-Expression over_beginning_window(Function f, const Read &x, const SlidingAxes &axes, const Axes &at, Type type) {
-  return reduce(f, kernel_of(axes), [&](const std::vector<Expression> &taps) {
-    const Expression e = windowed(x, axes, at[0], at[1], at, taps, lowest(type));
-    if (!is_real(type)) return e;
-    Expression begins = formula::constant_integer(Type::boolean, 1);
-    for (size_t d = 0; d < axes.size(); ++d) {
-      const Expression before = axes[d].index(at[d + 2], taps[d] - 1);
-      begins = begins && (taps[d] == 0 || before < 0);
-    }
-    return select(begins, e, number_or_lowest(e));
+Value over_beginning_window(Function f, const Value &x, const SlidingAxes &axes) {
+  const algorithms::Slides slides = slides_of(axes);
+  return compute("pool", algorithms::windows(x, x.extent(1), window_of(axes), slides), [&](const Axes &at) {
+    return reduce_open(f, window_of(axes), [&](const Axes &taps) {
+      const Axes from = algorithms::tap_of(at, at[1], taps, slides);
+      const Expression e = x.or_else(algorithms::lowest(x.type()), from);
+      Expression begins = truth(true);
+      for (size_t d = 0; d < axes.size(); ++d) begins = begins && (taps[d] == 0 || from[d + 2] < axes[d].dilation);
+      return select(begins, e, number_or_lowest(e));
+    });
   });
 }
 
 // Where each window's largest element is: its number in x, rows or columns first.
-Operand places(Lowering &n, const Operand &x, const SlidingAxes &axes, bool columns_first) {
-  return n.formula(Type::i64, pooled_shape(x, axes), {x}, [&](const Reads &r, const Axes &at) {
-    Expression tap = over_beginning_window(Function::first_greatest, r[0], axes, at, x.type);
+Value places(const Value &x, const SlidingAxes &axes, bool columns_first) {
+  const Value taps = over_beginning_window(Function::first_greatest, x, axes);
+  return inlined(taps.extents(), [&](const Axes &at) {
+    Expression tap = taps.at(at);
     std::vector<Expression> index(axes.size());
     for (size_t d = axes.size(); d-- > 0;) {
       const SlidingAxis &a = axes[d];
       // Within the image even where all of a window's elements are lowest.
-      index[d] = max(min(a.index(at[d + 2], tap % a.kernel), a.extent - 1), 0);
+      index[d] = max(min(algorithms::source(at[d + 2], tap % a.kernel, a.slide()), a.extent - 1), 0);
       tap = tap / a.kernel;
     }
     if (columns_first) std::reverse(index.begin(), index.end());
-    Expression number = at[0] * x.shape[1] + at[1];
+    Expression number = at[0] * x.extent(1) + at[1];
     for (size_t d = 0; d < axes.size(); ++d)
       number = number * axes[columns_first ? axes.size() - 1 - d : d].extent + index[d];
     return number;
   });
 }
 
-Operand largest(Lowering &n, const Operand &x, const SlidingAxes &axes) {
-  const Operand y = library_pool(n, "max_pool2d", x, axes, false);
-  if (y.present()) return y;
-  return n.formula(x.type, pooled_shape(x, axes), {x}, [&](const Reads &r, const Axes &at) {
-    return over_window(Function::greatest, r[0], axes, at, lowest(x.type), number_or_lowest);
-  });
-}
-
 void max_pool(Lowering &n) {
   const Operand &x = n.input(0);
   const SlidingAxes axes = sliding_axes(n, x.shape);
-  if (!n.wants(1)) return n.give(0, largest(n, x, axes));
-  n.give(0, n.formula(x.type, pooled_shape(x, axes), {x}, [&](const Reads &r, const Axes &at) {
-    return over_beginning_window(Function::greatest, r[0], axes, at, x.type);
-  }));
-  n.give(1, places(n, x, axes, n.attributes().integer("storage_order", 0) != 0));
+  if (n.wants(1)) {
+    n.give(0, over_beginning_window(Function::greatest, x, axes));
+    return n.give(1, places(x, axes, n.attributes().integer("storage_order", 0) != 0));
+  }
+  const Operand y = library_pool(n, "max_pool2d", x, axes, false);
+  if (y.present()) return n.give(0, y);
+  const Value numbers = inlined(extents(x.shape), [&](const Axes &at) { return number_or_lowest(Value(x).at(at)); });
+  n.give(0, algorithms::max_pool(numbers, window_of(axes), slides_of(axes)));
 }
 
 // ---- The mean.
 
-// How many taps of the window at a position read elements in [-before, extent + after).
-Expression taps_inside(const SlidingAxis &a, const Expression &position, int64_t before, int64_t after) {
-  const Expression start = position * a.stride - a.before + before;
-  const int64_t extent = a.extent + before + after;
-  const Expression first = (max(-start, 0) + (a.dilation - 1)) / a.dilation;
-  const Expression end = min(max(extent - 1 + a.dilation - start, 0) / a.dilation, a.kernel);
-  return max(end - first, 0);
-}
-
 Operand mean_pool(Lowering &n, const Operand &x, const SlidingAxes &axes, bool count_padding) {
   Operand y = library_pool(n, "average_pool2d", x, axes, count_padding);
   if (y.present()) return y;
-  return n.formula(x.type, pooled_shape(x, axes), {x}, [&](const Reads &r, const Axes &at) {
-    const Type type = working_type(x.type);
-    const Expression sum = over_window(Function::sum, r[0], axes, at, formula::constant(x.type, 0),
-                                       [&](const Expression &e) { return cast(type, e); });
-    Expression count = formula::constant_integer(Type::i64, 1);
-    for (size_t d = 0; d < axes.size(); ++d)
-      count = count *
-              taps_inside(axes[d], at[d + 2], count_padding ? axes[d].before : 0, count_padding ? axes[d].after : 0);
-    return cast(x.type, sum / cast(type, max(count, 1)));
-  });
+  const auto counts = count_padding ? algorithms::Counts::with_padding : algorithms::Counts::inside;
+  return n.computed(
+      cast(x.type, algorithms::average_pool(cast(working_type(x.type), x), window_of(axes), slides_of(axes), counts)));
 }
 
 void average_pool(Lowering &n) {
@@ -155,15 +121,8 @@ void average_pool(Lowering &n) {
 Operand norm_pool(Lowering &n, const Operand &x, const SlidingAxes &axes) {
   const int64_t p = n.attributes().integer("p", 2);
   if (p < 1) fail("p is ", p, "; expected at least 1");
-  return n.formula(x.type, pooled_shape(x, axes), {x}, [&](const Reads &r, const Axes &at) {
-    const Type type = working_type(x.type);
-    const Expression sum =
-        over_window(Function::sum, r[0], axes, at, formula::constant(x.type, 0), [&](const Expression &e) {
-          const Expression v = abs(cast(type, e));
-          return p == 1 ? v : p == 2 ? v * v : power(v, static_cast<double>(p));
-        });
-    return cast(x.type, p == 1 ? sum : p == 2 ? sqrt(sum) : power(sum, 1.0 / static_cast<double>(p)));
-  });
+  return n.computed(
+      cast(x.type, algorithms::norm_pool(cast(working_type(x.type), x), window_of(axes), slides_of(axes), p)));
 }
 
 void lp_pool(Lowering &n) {
@@ -185,9 +144,7 @@ SlidingAxes whole(const Operand &x) {
 void global_max_pool(Lowering &n) {
   const Operand &x = n.input(0);
   const SlidingAxes axes = whole(x);
-  n.give(0, n.formula(x.type, pooled_shape(x, axes), {x}, [&](const Reads &r, const Axes &at) {
-    return over_window(Function::greatest, r[0], axes, at, lowest(x.type), [](const Expression &e) { return e; });
-  }));
+  n.give(0, algorithms::max_pool(x, window_of(axes), slides_of(axes)));
 }
 
 void global_average_pool(Lowering &n) { n.give(0, mean_pool(n, n.input(0), whole(n.input(0)), false)); }
@@ -212,25 +169,20 @@ void max_unpool(Lowering &n) {
   const Shape steps = {elements(x.shape) / std::max<int64_t>(1, x.shape[0] * x.shape[1])};
   const Operand values = n.reshaped(x, {x.shape[0], x.shape[1], steps[0]}), indices = n.reshaped(from, values.shape);
   // An index is looked for in its own channel, where a pool puts it; the last one of several counts.
-  const auto number = [&](const Axes &at) {
-    Expression e = formula::constant_integer(Type::i64, 0);
-    for (size_t d = 0; d < shape.size(); ++d) e = d == 0 ? at[0] : e * covered[d] + at[d];
-    return e;
-  };
-  const auto matches = [&](const Read &all, const Axes &at, const Expression &k) {
-    Expression here = all({at[0], at[1], k}) == number(at);
+  const Value all = indices, from_all = values;
+  const auto matches = [&](const Axes &at, const Expression &k) {
+    Expression here = all(at[0], at[1], k) == row_major_index(at, covered);
     for (size_t d = 2; d < shape.size(); ++d)
       if (shape[d] > covered[d]) here = here && at[d] < covered[d];
     return here;
   };
-  const Operand place = n.formula(Type::i64, shape, {indices}, [&](const Reads &r, const Axes &at) {
-    return reduce(Function::last_greatest, steps,
-                  [&](const std::vector<Expression> &s) { return cast(Type::i32, matches(r[0], at, s[0])); });
+  const Value place = compute("place", extents(shape), [&](const Axes &at) {
+    return reduce(Function::last_greatest, steps, [&](const Axes &k) { return cast(Type::i32, matches(at, k[0])); });
   });
-  n.give(0, n.formula(x.type, shape, {values, indices, place}, [&](const Reads &r, const Axes &at) {
-    const Expression k = r[2].here();
-    return select(matches(r[1], at, k), r[0]({at[0], at[1], k}), formula::constant(x.type, 0));
-  }));
+  n.give(0, compute("unpool", extents(shape), [&](const Axes &at) {
+           const Expression k = place.at(at);
+           return select(matches(at, k), from_all(at[0], at[1], k), constant(x.type, 0));
+         }));
 }
 
 }  // namespace

@@ -6,12 +6,13 @@
 
 #include <algorithm>
 
-#include "runtime/formula/evaluate.h"
+#include "runtime/formula/evaluate_values.h"
 #include "runtime/onnx/operators/building_blocks.h"
 #include "runtime/onnx/operators/contraction.h"
 #include "runtime/onnx/operators/convolution.h"
 #include "runtime/onnx/operators/operators.h"
 #include "runtime/onnx/operators/rounding.h"
+#include "runtime/tensor/strided.h"
 
 namespace saltern {
 
@@ -47,22 +48,19 @@ Counted counted(Lowering &n, const Operand &x, const Operand &zero) {
   const Type type = small || is_real(x.type) ? Type::f32 : Type::i32;
   if (zero.present() && zero.type != x.type)
     fail("a zero point of ", facts(zero.type).name, " for a tensor of ", facts(x.type).name, "; expected one type");
+  if (zero.present() && broadcast_shape(x.shape, zero.shape, "zero points") != x.shape)
+    fail("a zero point of ", to_string(zero.shape), " does not broadcast to ", to_string(x.shape));
   const int64_t largest = small ? largest_distance(x.type, zero) : 0;
-  const Element element = [&](const Reads &r, const Axes &) {
-    const Expression e = cast(type, r[0].here());
-    return zero.present() ? e - cast(type, r[1].here()) : e;
-  };
-  std::vector<Operand> operands = {x};
-  if (zero.present()) operands.push_back(zero);
+  const Value numbers = cast(type, Value(x)), value = zero.present() ? numbers - cast(type, Value(zero)) : numbers;
   if (!x.value.defined() || elements(x.shape) > few || (zero.present() && !zero.value.defined()))
-    return {n.formula(type, x.shape, operands, element), largest};
-  Reads reads;
-  std::vector<Tensor> values;
-  for (const Operand &o : operands) {
-    reads.emplace_back(static_cast<int>(reads.size()), o, x.shape);
-    values.push_back(o.value);
+    return {n.computed(value), largest};
+  Values given = {x};
+  std::vector<Tensor> tensors = {x.value};
+  if (zero.present()) {
+    given.push_back(zero);
+    tensors.push_back(zero.value);
   }
-  return {n.constant(evaluate(element(reads, {}), values, x.shape)), largest};
+  return {n.constant(evaluate(exact_formulas(given, {value}), tensors)[0]), largest};
 }
 
 // How many products of such elements have a sum that f32 holds.
@@ -75,15 +73,12 @@ int64_t exact_products(const Counted &a, const Counted &b) {
 // which may be absent.
 Operand sum_of_parts(Lowering &n, int64_t extent, int64_t most, const Operand &bias,
                      const std::function<Operand(int64_t begin, int64_t count)> &part) {
-  std::vector<Operand> all;
-  for (int64_t begin = 0; begin < extent; begin += most) all.push_back(part(begin, std::min(most, extent - begin)));
-  const Shape shape = all.at(0).shape;
-  if (bias.present()) all.push_back(bias);
-  return n.formula(Type::i32, shape, all, [](const Reads &r, const Axes &) {
-    Expression e = cast(Type::i32, r[0].here());
-    for (size_t i = 1; i < r.size(); ++i) e = e + cast(Type::i32, r[i].here());
-    return e;
-  });
+  Value all = bias.present() ? cast(Type::i32, Value(bias)) : Value();
+  for (int64_t begin = 0; begin < extent; begin += most) {
+    const Value next = cast(Type::i32, Value(part(begin, std::min(most, extent - begin))));
+    all = all.defined() ? all + next : next;
+  }
+  return n.computed(all);
 }
 
 // Scales and zero points as they broadcast to a matrix: one number, one for each row of a left and for each column of a
@@ -108,12 +103,12 @@ Operand along_outputs(Lowering &n, const Operand &p, int axis, int rank) {
 // round(sum * a_scale * b_scale / y_scale) + y_zero, within the bounds of y's type. The scales broadcast to the sum.
 Operand requantized(Lowering &n, const Operand &sum, const Operand &a_scale, const Operand &b_scale,
                     const Operand &y_scale, const Operand &y_zero) {
-  return n.formula(y_zero.type, sum.shape, {sum, a_scale, b_scale, y_scale, y_zero}, [&](const Reads &r, const Axes &) {
-    const auto f32 = [&](size_t i) { return cast(Type::f32, r[i].here()); };
-    const Expression scaled = f32(0) * (f32(1) * f32(2) / f32(3));
-    if (is_real(y_zero.type)) return cast(y_zero.type, scaled + f32(4));
-    return rounded_within(y_zero.type, call(formula::Function::round, scaled) + f32(4));
-  });
+  const auto f32 = [](const Value &v) { return cast(Type::f32, v); };
+  const Value scaled = f32(sum) * (f32(a_scale) * f32(b_scale) / f32(y_scale)), zero = f32(y_zero);
+  if (is_real(y_zero.type)) return n.computed(cast(y_zero.type, scaled + zero));
+  const Value rounded = map(formula::Function::round, scaled) + zero;
+  return n.computed(formula::inlined(extents(sum.shape),
+                                     [&](const Axes &at) { return rounded_within(y_zero.type, rounded.at(at)); }));
 }
 
 // In i32; in f32 where one of them is of small floats.

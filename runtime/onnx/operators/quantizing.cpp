@@ -15,7 +15,7 @@ namespace saltern {
 
 namespace {
 
-using formula::Function;
+using namespace formula;
 
 // Which scale belongs to an element.
 class Granularity {
@@ -33,11 +33,11 @@ class Granularity {
     if (scale.shape != wanted) fail("a scale of ", to_string(scale.shape), "; expected ", to_string(wanted));
   }
 
-  Expression of(const Read &scale, Axes at) const {
-    if (whole_) return scale(Axes(scale.shape().size(), index(0)));
-    if (block_ == 0) return scale({at[axis_]});
+  Expression of(const Value &scale, Axes at) const {
+    if (whole_) return scale.at(Axes(static_cast<size_t>(scale.rank()), index(0)));
+    if (block_ == 0) return scale(at[axis_]);
     at[axis_] = at[axis_] / block_;
-    return scale(at);
+    return scale.at(at);
   }
 
  private:
@@ -65,69 +65,56 @@ void quantize(Lowering &n) {
   const Operand &x = n.input(0), &scale = n.input(1);
   const Type type = type_attribute(n.attributes(), "output_dtype", n.has(2) ? n.input(2).type : Type::u8);
   const bool saturate = n.attributes().integer("saturate", 1) != 0;
-  std::vector<Operand> operands = {x, scale};
-  if (n.has(2)) {
-    expect_zero_point(scale, n.input(2), type);
-    operands.push_back(n.input(2));
-  }
+  if (n.has(2)) expect_zero_point(scale, n.input(2), type);
   if (type == Type::f8e8m0 || (!facts(type).is_small_real() && (is_real(type) || facts(type).bits > 16)))
     fail("quantizes to ", facts(type).name, "; expected integers of 16 bits or fewer, or floats of 8 or 4");
   const Granularity each(n, x, scale);
   const Type precision = type_attribute(n.attributes(), "precision", scale.type);
-  n.give(0, n.formula(type, x.shape, operands, [&](const Reads &r, const Axes &at) {
-    // The quotient is rounded as its precision says; what follows is exact in f32.
-    const auto precise = [&](const Expression &e) {
-      return cast(Type::f32, facts(precision).is_small_real() ? cast(Type::f32, e) : cast(precision, e));
-    };
-    Expression q = precise(r[0](at)) / precise(each.of(r[1], at));
-    q = precise(q);
-    if (!is_real(type)) q = call(Function::round, q);
-    if (r.size() > 2) q = q + cast(Type::f32, each.of(r[2], at));
-    return is_real(type) ? cast_to(type, q, saturate) : saturated(type, q);
-  }));
+  n.give(0, inlined(extents(x.shape), [&](const Axes &at) {
+           // The quotient is rounded as its precision says; what follows is exact in f32.
+           const auto precise = [&](const Expression &e) {
+             return cast(Type::f32, facts(precision).is_small_real() ? cast(Type::f32, e) : cast(precision, e));
+           };
+           Expression q = precise(Value(x).at(at)) / precise(each.of(scale, at));
+           q = precise(q);
+           if (!is_real(type)) q = call(Function::round, q);
+           if (n.has(2)) q = q + cast(Type::f32, each.of(n.input(2), at));
+           return is_real(type) ? cast_to(type, q, saturate) : saturated(type, q);
+         }));
 }
 
 void dequantize(Lowering &n) {
   const Operand &x = n.input(0), &scale = n.input(1);
   const Type type = type_attribute(n.attributes(), "output_dtype", scale.type);
-  std::vector<Operand> operands = {x, scale};
-  if (n.has(2)) {
-    expect_zero_point(scale, n.input(2), x.type);
-    operands.push_back(n.input(2));
-  }
+  if (n.has(2)) expect_zero_point(scale, n.input(2), x.type);
   const Granularity each(n, x, scale);
-  n.give(0, n.formula(type, x.shape, operands, [&](const Reads &r, const Axes &at) {
-    const bool whole = !is_real(x.type);
-    Expression v = whole ? cast(Type::i64, r[0](at)) : cast(Type::f32, r[0](at));
-    if (r.size() > 2) v = v - cast(v.type(), each.of(r[2], at));
-    return cast(type, cast(Type::f32, v) * cast(Type::f32, each.of(r[1], at)));
-  }));
+  n.give(0, inlined(extents(x.shape), [&](const Axes &at) {
+           Expression v = cast(is_real(x.type) ? Type::f32 : Type::i64, Value(x).at(at));
+           if (n.has(2)) v = v - cast(v.type(), each.of(n.input(2), at));
+           return cast(type, cast(Type::f32, v) * cast(Type::f32, each.of(scale, at)));
+         }));
 }
 
 // To u8 with a scale that makes the range of all elements, and zero, fit.
 void dynamic_quantize(Lowering &n) {
   const Operand &x = n.input(0);
   if (x.type != Type::f32) fail("its input is ", facts(x.type).name, "; expected f32");
-  const auto extreme = [&](Function of_all, Function of_two) {
-    return n.formula(Type::f32, {}, {x}, [&](const Reads &r, const Axes &) {
-      const Expression all = reduce(of_all, x.shape, [&](const Axes &s) { return r[0](s); });
-      return call(of_two, all, literal(all, 0));
+  const Value in = x;
+  const auto extreme = [&](Function f) {
+    return compute("extreme", {},
+                   [&](const Axes &) { return reduce(f, x.shape, [&](const Axes &k) { return in.at(k); }); });
+  };
+  const Value most = max(extreme(Function::greatest), 0), least = named("least", min(extreme(Function::least), 0));
+  const Value way = named("way", most - least), scale = named("scale", where(way == 0, 1, way) / 255);
+  const auto rounded = [](const Value &v, const Value &shift) {
+    return inlined(v.extents(), [&](const Axes &at) {
+      const Expression e = call(Function::round, v.at(at));
+      return saturated(Type::u8, shift.defined() ? e + cast(Type::f32, shift()) : e);
     });
   };
-  const Operand most = extreme(Function::greatest, Function::maximum),
-                least = extreme(Function::least, Function::minimum);
-  const Operand scale = n.formula(Type::f32, {}, {most, least}, [](const Reads &r, const Axes &) {
-    const Expression way = r[0]({}) - r[1]({});
-    return select(way == 0, literal(way, 1), way) / 255.0;
-  });
-  const Operand zero = n.formula(Type::u8, {}, {least, scale}, [](const Reads &r, const Axes &) {
-    return saturated(Type::u8, call(Function::round, min(max(-r[0]({}) / r[1]({}), 0.0), 255.0)));
-  });
-  n.give(0, n.formula(Type::u8, x.shape, {x, scale, zero}, [](const Reads &r, const Axes &at) {
-    return saturated(Type::u8, call(Function::round, r[0](at) / r[1]({})) + cast(Type::f32, r[2]({})));
-  }));
-  n.give(1, scale);
-  n.give(2, zero);
+  const Value zero = named("zero", rounded(min(max(-least / scale, 0), 255), {}));
+  const std::vector<Operand> made = n.computed({rounded(in / scale, zero), scale, zero});
+  for (size_t i = 0; i < made.size(); ++i) n.give(i, made[i]);
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
-// Random numbers, the same in every run: element i of a node comes from a hash of (seed, i), as in runtime/tensor/random.h, so
-// it is a formula like any other. A node without a seed takes one from the name of its output.
+// Random numbers, the same in every run: element i of a node is a function of (seed, i) (algorithms/random.h), so it is a
+// formula like any other. A node without a seed takes one from the name of its output.
 
-#include <cmath>
 #include <cstring>
 #include <random>
 
+#include "algorithms/random.h"
 #include "runtime/onnx/operators/building_blocks.h"
 #include "runtime/onnx/operators/contraction.h"
 #include "runtime/onnx/operators/onnx_types.h"
@@ -14,47 +14,21 @@ namespace saltern {
 
 namespace {
 
-using formula::constant_integer;
-using formula::Function;
+using namespace formula;
 
-uint64_t seed_of(const Lowering &n) {
+uint32_t folded(uint64_t bits) { return static_cast<uint32_t>(bits ^ (bits >> 32)); }
+
+uint32_t seed_of(const Lowering &n) {
   if (n.attributes().has("seed")) {
     const double given = n.attributes().real("seed");
     uint64_t bits = 0;
     std::memcpy(&bits, &given, sizeof bits);
-    return bits;
+    return folded(bits);
   }
   uint64_t hash = 0xcbf29ce484222325ull;  // FNV-1a
   for (const std::string &o : n.node().outputs)
     for (const char c : o) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
-  return hash;
-}
-
-Expression natural(uint64_t value) { return constant_integer(Type::u64, static_cast<int64_t>(value)); }
-
-// 64 random bits for a number (i64).
-Expression random_bits(uint64_t seed, const Expression &number) {
-  const auto folded = [](const Expression &z, int by) {
-    return call(Function::differ, z, call(Function::shift_right, z, natural(static_cast<uint64_t>(by))));
-  };
-  Expression z = natural(seed) + natural(0x9e3779b97f4a7c15ull) * cast(Type::u64, number + 1);
-  z = folded(z, 30) * natural(0xbf58476d1ce4e5b9ull);
-  z = folded(z, 27) * natural(0x94d049bb133111ebull);
-  return folded(z, 31);
-}
-
-// In [0, 1), with as many bits as the type holds.
-Expression uniform(Type type, uint64_t seed, const Expression &number) {
-  const int bits = type == Type::f64 ? 53 : 24;
-  const Expression top =
-      call(Function::shift_right, random_bits(seed, number), natural(static_cast<uint64_t>(64 - bits)));
-  return cast(type, cast(Type::i64, top)) * std::ldexp(1.0, -bits);
-}
-
-// Of mean 0 and variance 1 (Box and Muller).
-Expression normal(Type type, uint64_t seed, const Expression &number) {
-  const Expression radius = sqrt(log(1.0 - uniform(type, seed, number * 2)) * -2.0);
-  return radius * call(Function::cosine, uniform(type, seed, number * 2 + 1) * 6.28318530717958647692);
+  return folded(hash);
 }
 
 template <bool is_normal>
@@ -63,12 +37,11 @@ void give_random(Lowering &n, Type type, const Shape &shape) {
   const char *first = is_normal ? "mean" : "low", *second = is_normal ? "scale" : "high";
   const double a = n.attributes().real(first, 0), b = n.attributes().real(second, 1);
   const Type wide = working_type(type);
-  n.give(0, n.formula(type, shape, {}, [&](const Reads &, const Axes &at) {
-    const Expression number = row_major_index(at, shape);
-    const Expression e =
-        is_normal ? normal(wide, seed_of(n), number) * b + a : uniform(wide, seed_of(n), number) * (b - a) + a;
-    return cast(type, e);
-  }));
+  n.give(0, compute("random", extents(shape), [&](const Axes &at) {
+           const Expression number = row_major_index(at, shape);
+           return cast(type, is_normal ? algorithms::normal(wide, seed_of(n), number) * b + a
+                                       : algorithms::uniform(wide, seed_of(n), number) * (b - a) + a);
+         }));
 }
 
 template <bool is_normal>
@@ -91,9 +64,10 @@ void random_like(Lowering &n) {
 void bernoulli(Lowering &n) {
   const Operand &p = n.input(0);
   const Type type = asked_type(n, p.type), wide = working_type(p.type);
-  n.give(0, n.formula(type, p.shape, {p}, [&](const Reads &r, const Axes &at) {
-    return cast(type, uniform(wide, seed_of(n), row_major_index(at, p.shape)) < cast(wide, r[0].here()));
-  }));
+  const Value draws = inlined(extents(p.shape), [&](const Axes &at) {
+    return algorithms::uniform(wide, seed_of(n), row_major_index(at, p.shape));
+  });
+  n.give(0, cast(type, draws < cast(wide, p)));
 }
 
 // The class of the greatest logit after adding to each a number of Gumbel's distribution: as likely as its softmax.
@@ -103,15 +77,15 @@ void multinomial(Lowering &n) {
   const Type type = type_of_onnx(n.attributes().integer("dtype", 6)), wide = working_type(logits.type);
   const int64_t classes = logits.shape[1];
   const Shape shape = {logits.shape[0], n.attributes().integer("sample_size", 1)};
-  n.give(0, n.formula(type, shape, {logits}, [&](const Reads &r, const Axes &at) {
-    return cast(type, reduce(Function::first_greatest, {classes}, [&](const auto &s) {
-                  const Expression u = uniform(wide, seed_of(n), row_major_index(at, shape) * classes + s[0]);
-                  // 1 - u is in (0, 1]; the 1 would be infinitely small odds, and its logarithm's logarithm is no
-                  // number.
-                  const Expression gumbel = -log(max(-log(1.0 - u), 1e-30));
-                  return cast(wide, r[0]({at[0], s[0]})) + gumbel;
-                }));
-  }));
+  const Value scores = cast(wide, logits);
+  const Value sample = compute("sample", extents(shape), [&](const Axes &at) {
+    return reduce(Function::first_greatest, {classes}, [&](const Axes &k) {
+      const Expression u = algorithms::uniform(wide, seed_of(n), row_major_index(at, shape) * classes + k[0]);
+      // 1 - u is in (0, 1]; the 1 would be infinitely small odds, and its logarithm's logarithm is no number.
+      return scores(at[0], k[0]) - log(max(-log(1.0 - u), 1e-30));
+    });
+  });
+  n.give(0, cast(type, sample));
 }
 
 // ---- Dropout.
@@ -136,19 +110,17 @@ void dropout(Lowering &n) {
   bool training = false;
   if (n.opset() >= 12 && n.has(2)) training = n.known(2, "training_mode").integers().at(0) != 0;
   if (!training) {
-    n.give(0, n.formula(x.type, x.shape, {x}, [](const Reads &r, const Axes &) { return r[0].here(); }));
+    n.give(0, x);
     if (n.wants(1)) n.give(1, filled(n, mask_type, x.shape, 1));
     return;
   }
   const Type wide = working_type(x.type);
-  const Operand ratio = n.has(1) ? n.casted(n.reshaped(n.input(1), {}), Type::f64) : filled(n, Type::f64, {}, 0.5);
-  const Operand mask = n.formula(Type::boolean, x.shape, {dropout_draws(n, x.shape), ratio},
-                                 [](const Reads &r, const Axes &) { return r[0].here() >= r[1].here(); });
-  n.give(0, n.formula(x.type, x.shape, {x, mask, ratio}, [&](const Reads &r, const Axes &) {
-    const Expression e = cast(wide, r[0].here());
-    return cast(x.type, select(r[1].here(), e / cast(wide, 1.0 - r[2].here()), literal(e, 0)));
-  }));
-  n.give(1, mask);
+  const Value ratio = n.has(1) ? cast(Type::f64, n.reshaped(n.input(1), {})) : constant_value(Type::f64, 0.5);
+  const Value mask = named("mask", Value(dropout_draws(n, x.shape)) >= ratio);
+  const Value kept = cast(x.type, where(mask, cast(wide, x) / cast(wide, 1 - ratio), 0));
+  const std::vector<Operand> made = n.computed({kept, mask});
+  n.give(0, made[0]);
+  n.give(1, made[1]);
 }
 
 }  // namespace

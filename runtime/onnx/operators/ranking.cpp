@@ -12,7 +12,7 @@ namespace saltern {
 
 namespace {
 
-using formula::Function;
+using namespace formula;
 
 // As a formula each element counts those before it: the square of the extent. Beyond this, sorting is what one wants.
 constexpr int64_t most_ranked = 4096;
@@ -39,13 +39,14 @@ void top_k(Lowering &n) {
     return at;
   };
   // How many come before each element; a NaN is larger than all numbers.
-  const Operand ranks = n.formula(Type::i64, x.shape, {x}, [&](const Reads &r, const Axes &at) {
-    const Expression here = cast(type, r[0](at));
+  const Value all = x;
+  const Value ranks = compute("ranks", all.extents(), [&](const Axes &at) {
+    const Expression here = cast(type, all.at(at));
     const auto above = [&](const Expression &a, const Expression &b) {
       return is_real(type) ? a > b || (call(Function::is_nan, a) && !call(Function::is_nan, b)) : a > b;
     };
     return reduce(Function::sum, {extent}, [&](const Axes &s) {
-      const Expression other = cast(type, r[0](at_place(at, s[0])));
+      const Expression other = cast(type, all.at(at_place(at, s[0])));
       const Expression before = largest ? above(other, here) : above(here, other);
       const Expression after = largest ? above(here, other) : above(other, here);
       return cast(Type::i64, before || (!after && s[0] < at[axis]));
@@ -53,13 +54,14 @@ void top_k(Lowering &n) {
   });
   Shape shape = x.shape;
   shape[axis] = k;
-  const Operand places = n.formula(Type::i64, shape, {ranks}, [&](const Reads &r, const Axes &at) {
+  const Value places = compute("places", extents(shape), [&](const Axes &at) {
     return reduce(Function::sum, {extent},
-                  [&](const Axes &s) { return select(r[0](at_place(at, s[0])) == at[axis], s[0], index(0)); });
+                  [&](const Axes &s) { return select(ranks.at(at_place(at, s[0])) == at[axis], s[0], index(0)); });
   });
-  n.give(0, n.formula(x.type, shape, {x, places},
-                      [&](const Reads &r, const Axes &at) { return r[0](at_place(at, r[1](at))); }));
-  n.give(1, places);
+  const Value values = inlined(places.extents(), [&](const Axes &at) { return all.at(at_place(at, places.at(at))); });
+  const std::vector<Operand> made = n.computed({values, places});
+  n.give(0, made[0]);
+  n.give(1, made[1]);
 }
 
 std::vector<HostValue> top_k_on_host(const HostCall &c) {

@@ -12,7 +12,7 @@ namespace saltern {
 
 namespace {
 
-using formula::constant_integer;
+using namespace formula;
 
 constexpr int64_t most_steps = int64_t{1} << 16;
 
@@ -88,22 +88,13 @@ class Recurrent {
 
   // W x + its bias, at a step: a part of what was computed for all, so that all steps read alike.
   Operand input_products(int64_t t) const { return sliced(n_, w_products_, 0, t * batch_, batch_); }
-  // A gate of a product with all of R.
-  Expression gate(const Read &product, const Axes &at, int64_t gate) const {
-    return product({at[0], at[1] + gate * hidden_});
-  }
-  const Activation &activation(size_t i) const {
+  const algorithms::Activation &activation(size_t i) const {
     return activations_[static_cast<size_t>(direction_) * per_direction_ + i];
   }
 
-  // A formula for the next state; where a sequence has ended, the state before remains.
-  Operand next(const Operand &before, std::vector<Operand> operands, int64_t t, const Element &element) {
-    const size_t own = operands.size();
-    if (n_.has(4)) operands.insert(operands.end(), {n_.input(4), before});
-    return n_.formula(type_, {batch_, hidden_}, operands, [&](const Reads &r, const Axes &at) {
-      const Expression e = element(r, at);
-      return n_.has(4) ? select(is_inside(r[own], at, t), e, r[own + 1].here()) : e;
-    });
+  // The next state; where a sequence has ended, the state before remains.
+  Operand next(const Operand &before, const Value &state, int64_t t) {
+    return n_.computed(n_.has(4) ? where(is_inside(t), state, before) : state);
   }
 
   // This direction's part of an input whose first dimension is the direction, cast to the working type.
@@ -138,15 +129,14 @@ class Recurrent {
     return of_direction(n_.input(input), batch_first_ ? 1 : 0);
   }
 
-  static Expression is_inside(const Read &lengths, const Axes &at, int64_t t) {
-    return constant_integer(Type::i64, t) < cast(Type::i64, lengths({at[0]}));
+  // Of sequences (n, 1).
+  Value is_inside(int64_t t) const {
+    const Value lengths = n_.input(4);
+    return inlined({batch_, 1}, [&](const Axes &at) { return Expression(t) < cast(Type::i64, lengths(at[0])); });
   }
   // 0 where the sequence has ended.
   Operand inside(const Operand &state, int64_t t) {
-    if (!n_.has(4)) return state;
-    return n_.formula(type_, state.shape, {state, n_.input(4)}, [&](const Reads &r, const Axes &at) {
-      return select(is_inside(r[1], at, t), r[0].here(), literal(r[0].here(), 0));
-    });
+    return n_.has(4) ? n_.computed(where(is_inside(t), state, 0)) : state;
   }
 
   void give_last(size_t output, const std::vector<Operand> &states) {
@@ -155,12 +145,11 @@ class Recurrent {
   }
 
   bool batch_first_ = false, reverse_first_ = false;
-  std::vector<Activation> activations_;
+  std::vector<algorithms::Activation> activations_;
   size_t per_direction_ = 0;
   Operand x_;
 };
 
-// h = f(W x + R h)
 class Rnn : public Recurrent {
  public:
   explicit Rnn(Lowering &n) : Recurrent(n, 1, {"Tanh"}) {}
@@ -168,13 +157,11 @@ class Rnn : public Recurrent {
  protected:
   State step(const State &before, int64_t t) override {
     const Operand product = dense(n_, before.hidden, r_, r_bias_);
-    return {next(before.hidden, {input_products(t), product}, t,
-                 [&](const Reads &r, const Axes &at) { return activation(0)(gate(r[0], at, 0) + gate(r[1], at, 0)); }),
-            {}};
+    const Value state = algorithms::rnn_cell(input_products(t), product, before.hidden, activation(0));
+    return {next(before.hidden, state, t), {}};
   }
 };
 
-// Gates z, r, h: h' = (1 - z) g(...) + z h, where the reset r is applied to h or to its product.
 class Gru : public Recurrent {
  public:
   explicit Gru(Lowering &n)
@@ -191,24 +178,12 @@ class Gru : public Recurrent {
   }
 
   State step(const State &before, int64_t t) override {
-    const Operand product = dense(n_, before.hidden, r_, r_bias_);
-    const auto opened = [&](const Reads &r, const Axes &at, int64_t which) {
-      return activation(0)(gate(r[0], at, which) + gate(r[1], at, which));
-    };
-    std::vector<Operand> operands = {input_products(t), product, before.hidden};
-    if (!product_first_) {
-      const Operand reset = n_.formula(type_, before.hidden.shape, operands,
-                                       [&](const Reads &r, const Axes &at) { return opened(r, at, 1) * r[2].here(); });
-      operands.push_back(dense(n_, reset, hidden_weights_, hidden_bias_));
-    }
-    return {next(before.hidden, operands, t,
-                 [&](const Reads &r, const Axes &at) {
-                   const Expression recurrent = product_first_ ? opened(r, at, 1) * gate(r[1], at, 2) : r[3].here();
-                   const Expression z = opened(r, at, 0);
-                   const Expression h = activation(1)(gate(r[0], at, 2) + recurrent);
-                   return (1.0 - z) * h + z * r[2].here();
-                 }),
-            {}};
+    const Value w = input_products(t), r = dense(n_, before.hidden, r_, r_bias_), h = before.hidden;
+    const Value reset = algorithms::gru_reset(w, r, h, activation(0));
+    const Value product =
+        product_first_ ? reset * inlined(h.extents(), [&](const Axes &at) { return r(at[0], at[1] + 2 * hidden_); })
+                       : dense(n_, n_.computed(reset * h), hidden_weights_, hidden_bias_);
+    return {next(before.hidden, algorithms::gru_cell(w, r, h, product, activation(0), activation(1)), t), {}};
   }
 
  private:
@@ -216,7 +191,6 @@ class Gru : public Recurrent {
   Operand hidden_weights_, hidden_bias_;
 };
 
-// Gates i, o, f, c; peepholes for the first three: c' = f c + i g(...), h' = o h(c').
 class Lstm : public Recurrent {
  public:
   explicit Lstm(Lowering &n)
@@ -232,31 +206,16 @@ class Lstm : public Recurrent {
   }
 
   State step(const State &before, int64_t t) override {
-    const Operand product = dense(n_, before.hidden, r_, r_bias_);
-    std::vector<Operand> operands = {input_products(t), product, before.cell};
-    if (n_.has(7)) operands.push_back(peepholes_);
-    // The argument of a gate; `cell` is what its peephole sees.
-    const auto sum = [&](const Reads &r, const Axes &at, int64_t which, const Expression &cell) {
-      const Expression e = gate(r[0], at, which) + gate(r[1], at, which);
-      return n_.has(7) && cell.defined() ? e + r[3]({at[1] + which * hidden_}) * cell : e;
-    };
-    const Operand cell = next(before.cell, operands, t, [&](const Reads &r, const Axes &at) {
-      const Expression c = r[2].here(), i = activation(0)(sum(r, at, 0, c));
-      const Expression f = coupled_ ? 1.0 - i : activation(0)(sum(r, at, 2, c));
-      return f * c + i * activation(1)(sum(r, at, 3, {}));
-    });
-    operands[2] = cell;
-    return {next(before.hidden, operands, t,
-                 [&](const Reads &r, const Axes &at) {
-                   const Expression c = r[2].here();
-                   return activation(0)(sum(r, at, 1, c)) * activation(2)(c);
-                 }),
-            cell};
+    const Value w = input_products(t), r = dense(n_, before.hidden, r_, r_bias_);
+    const Operand cell = next(
+        before.cell, algorithms::lstm_cell(w, r, before.cell, peepholes_, activation(0), activation(1), coupled_), t);
+    const Value hidden = algorithms::lstm_hidden(w, r, cell, peepholes_, activation(0), activation(2));
+    return {next(before.hidden, hidden, t), cell};
   }
 
  private:
   bool coupled_;
-  Operand peepholes_;
+  Value peepholes_;
 };
 
 template <typename Layer>

@@ -3,39 +3,34 @@
 #include <algorithm>
 #include <cctype>
 
+#include "algorithms/functions.h"
+
 namespace saltern {
 
 namespace {
-
-using formula::Function;
 
 struct Row {
   std::string name;
   bool has_alpha, has_beta;
   double alpha, beta;  // unless given
-  Expression (*of)(const Expression &x, double alpha, double beta);
+  Value (*of)(const Value &x, double alpha, double beta);
 };
 
-Expression tanh(const Expression &x) { return call(Function::tanh, x); }
-
 const std::vector<Row> &table() {
-  using E = Expression;
+  using namespace algorithms;
+  using V = Value;
   static const std::vector<Row> rows = {
-      {"relu", false, false, 0, 0, [](const E &x, double, double) { return max(x, 0.0); }},
-      {"tanh", false, false, 0, 0, [](const E &x, double, double) { return tanh(x); }},
-      {"sigmoid", false, false, 0, 0, [](const E &x, double, double) { return 1.0 / (1.0 + exp(-x)); }},
-      {"affine", true, true, 1, 0, [](const E &x, double a, double b) { return x * a + b; }},
-      {"leakyrelu", true, false, 0.01, 0, [](const E &x, double a, double) { return select(x < 0.0, x * a, x); }},
-      {"thresholdedrelu", true, false, 1, 0,
-       [](const E &x, double a, double) { return select(x < a, literal(x, 0), x); }},
-      {"scaledtanh", true, true, 1, 1, [](const E &x, double a, double b) { return tanh(x * b) * a; }},
-      {"hardsigmoid", true, true, 0.2, 0.5,
-       [](const E &x, double a, double b) { return min(max(x * a + b, 0.0), 1.0); }},
-      {"elu", true, false, 1, 0, [](const E &x, double a, double) { return select(x < 0.0, (exp(x) - 1.0) * a, x); }},
-      {"softsign", false, false, 0, 0, [](const E &x, double, double) { return x / (1.0 + abs(x)); }},
-      // log(1 + e^x) without overflow.
-      {"softplus", false, false, 0, 0,
-       [](const E &x, double, double) { return max(x, 0.0) + log(1.0 + exp(-abs(x))); }},
+      {"relu", false, false, 0, 0, [](const V &x, double, double) { return relu(x); }},
+      {"tanh", false, false, 0, 0, [](const V &x, double, double) { return tanh(x); }},
+      {"sigmoid", false, false, 0, 0, [](const V &x, double, double) { return sigmoid(x); }},
+      {"affine", true, true, 1, 0, [](const V &x, double a, double b) { return x * a + b; }},
+      {"leakyrelu", true, false, 0.01, 0, [](const V &x, double a, double) { return leaky_relu(x, a); }},
+      {"thresholdedrelu", true, false, 1, 0, [](const V &x, double a, double) { return where(x < a, 0, x); }},
+      {"scaledtanh", true, true, 1, 1, [](const V &x, double a, double b) { return tanh(x * b) * a; }},
+      {"hardsigmoid", true, true, 0.2, 0.5, hard_sigmoid},
+      {"elu", true, false, 1, 0, [](const V &x, double a, double) { return elu(x, a); }},
+      {"softsign", false, false, 0, 0, [](const V &x, double, double) { return softsign(x); }},
+      {"softplus", false, false, 0, 0, [](const V &x, double, double) { return softplus(x); }},
   };
   return rows;
 }
@@ -55,8 +50,9 @@ double next(const std::vector<double> &values, size_t &used, bool wanted, double
 
 }  // namespace
 
-std::vector<Activation> recurrent_activations(const Attributes &attributes, const std::vector<std::string> &defaults,
-                                              int64_t directions) {
+std::vector<algorithms::Activation> recurrent_activations(const Attributes &attributes,
+                                                          const std::vector<std::string> &defaults,
+                                                          int64_t directions) {
   const size_t count = defaults.size() * static_cast<size_t>(directions);
   std::vector<std::string> names = attributes.has("activations") ? attributes.words("activations") : defaults;
   // The defaults of RNN stand there twice even for one direction.
@@ -69,12 +65,12 @@ std::vector<Activation> recurrent_activations(const Attributes &attributes, cons
   const std::vector<double> alphas = reals("activation_alpha"), betas = reals("activation_beta");
   const double clip = attributes.real("clip", 0);
   size_t alpha = 0, beta = 0;
-  std::vector<Activation> all;
+  std::vector<algorithms::Activation> all;
   for (const std::string &name : names) {
     const Row &row = find(name);
     const double a = next(alphas, alpha, row.has_alpha, row.alpha), b = next(betas, beta, row.has_beta, row.beta);
     all.emplace_back(
-        [&row, a, b, clip](const Expression &x) { return row.of(clip > 0 ? min(max(x, -clip), clip) : x, a, b); });
+        [&row, a, b, clip](const Value &x) { return row.of(clip > 0 ? min(max(x, -clip), clip) : x, a, b); });
   }
   return all;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "algorithms/reductions.h"
 #include "runtime/onnx/operators/arguments.h"
 #include "runtime/onnx/operators/axis.h"
 #include "runtime/onnx/operators/operators.h"
@@ -11,120 +12,49 @@ namespace saltern {
 
 namespace {
 
-using formula::Function;
+using namespace formula;
+using Lower = std::function<void(Lowering &)>;
 
-// ---- Which axes.
-
-struct Reduced {
-  std::vector<bool> marked;
-  std::vector<int64_t> extents;  // of the marked ones
-  Shape kept, result;            // with extents of 1 in their place; and as the node wants it
-};
-
-Reduced reduced_of(const Operand &x, const std::vector<int> &axes, bool keep) {
-  Reduced r;
-  r.marked.assign(x.shape.size(), false);
-  for (int a : axes) r.marked[static_cast<size_t>(a)] = true;
-  for (size_t d = 0; d < x.shape.size(); ++d) {
-    if (r.marked[d]) r.extents.push_back(x.shape[d]);
-    r.kept.push_back(r.marked[d] ? 1 : x.shape[d]);
-    if (keep || !r.marked[d]) r.result.push_back(r.kept.back());
-  }
-  return r;
+// As the node wants it: with extents of 1 where it was reduced, or without these dimensions.
+void give_reduced(Lowering &n, const Value &y, const std::vector<int> &axes) {
+  const Operand all = n.computed(y);
+  Shape shape;
+  for (int d = 0; d < all.rank(); ++d)
+    if (n.attributes().integer("keepdims", 1) != 0 || std::find(axes.begin(), axes.end(), d) == axes.end())
+      shape.push_back(all.shape[static_cast<size_t>(d)]);
+  n.give(0, n.reshaped(all, shape));
 }
 
-Reduced reduced_by(const Lowering &n) {
-  const Operand &x = n.input(0);
-  std::vector<int> axes = axes_in(n, listed(n, "axes", 1, "the axes").value_or(std::vector<int64_t>{}), x.rank());
-  if (axes.empty() && n.attributes().integer("noop_with_empty_axes", 0) == 0)
-    for (int d = 0; d < x.rank(); ++d) axes.push_back(d);
-  return reduced_of(x, axes, n.attributes().integer("keepdims", 1) != 0);
-}
-
-// Over the marked axes of x, in the type of `body`, with an extent of 1 for each of them.
-Operand reduce_over(Lowering &n, Function f, const Reduced &r, Type type, const std::vector<Operand> &operands,
-                    const std::function<Expression(const Reads &, const Axes &from, const Axes &at)> &body,
-                    const std::function<Expression(const Expression &)> &finish) {
-  return n.formula(type, r.kept, operands, [&](const Reads &reads, const Axes &at) {
-    if (r.extents.empty()) return finish(body(reads, at, at));
-    return finish(reduce(f, r.extents, [&](const Axes &s) {
-      Axes from = at;
-      for (size_t d = 0, step = 0; d < from.size(); ++d)
-        if (r.marked[d]) from[d] = s[step++];
-      return body(reads, from, at);
-    }));
-  });
-}
-
-// ---- What is reduced, and what becomes of it.
-
+// The type that a sum or a product is computed in; a sum that is divided; roots and logarithms.
 Type own(Type t) { return t == Type::boolean ? Type::u8 : is_real(t) && facts(t).bits == 16 ? Type::f32 : t; }
-Type wide(Type t) { return is_real(t) ? own(t) : t == Type::u64 ? t : Type::i64; }  // of a sum that is divided
-Type real(Type t) { return is_real(t) ? own(t) : Type::f64; }                       // of roots and logarithms
+Type wide(Type t) { return is_real(t) ? own(t) : t == Type::u64 ? t : Type::i64; }
+Type real(Type t) { return is_real(t) ? own(t) : Type::f64; }
 
-Expression itself(const Expression &x) { return x; }
-Expression squared(const Expression &x) { return x * x; }
-Expression size_of(const Expression &x) { return facts(x.type()).kind == TypeFacts::Kind::natural ? x : abs(x); }
+using Reduction = Value (*)(const Value &x, const std::vector<int> &axes);
 
-template <Function f, Type (*working)(Type), Expression (*before)(const Expression &),
-          Expression (*after)(const Expression &) = itself>
-void reduction(Lowering &n) {
-  const Operand &x = n.input(0);
-  const Reduced r = reduced_by(n);
-  const Operand y = reduce_over(
-      n, f, r, x.type, {x},
-      [&](const Reads &reads, const Axes &from, const Axes &) { return before(cast(working(x.type), reads[0](from))); },
-      [&](const Expression &all) { return cast(x.type, after(all)); });
-  n.give(0, n.reshaped(y, r.result));
+Lower reduction(Type (*working)(Type), Reduction of) {
+  return [=](Lowering &n) {
+    const Operand &x = n.input(0);
+    std::vector<int> axes = axes_in(n, listed(n, "axes", 1, "the axes").value_or(std::vector<int64_t>{}), x.rank());
+    if (axes.empty() && n.attributes().integer("noop_with_empty_axes", 0) == 0)
+      for (int d = 0; d < x.rank(); ++d) axes.push_back(d);
+    give_reduced(n, cast(x.type, of(cast(working(x.type), x), axes)), axes);
+  };
 }
 
-// The mean of nothing is 0 / 0.
-void mean(Lowering &n) {
-  const Operand &x = n.input(0);
-  const Reduced r = reduced_by(n);
-  const int64_t count = elements(r.extents);
-  const Operand y = reduce_over(
-      n, Function::sum, r, x.type, {x},
-      [&](const Reads &reads, const Axes &from, const Axes &) { return cast(wide(x.type), reads[0](from)); },
-      [&](const Expression &all) { return cast(x.type, all / count); });
-  n.give(0, n.reshaped(y, r.result));
+Value sum_of_sizes(const Value &x, const std::vector<int> &axes) {
+  return facts(x.type()).kind == TypeFacts::Kind::natural ? sum(x, axes) : algorithms::l1_norm(x, axes);
 }
 
-// log(sum(exp(x))), less the greatest x in between so that nothing overflows.
-void log_sum_exp(Lowering &n) {
-  const Operand &x = n.input(0);
-  const Reduced r = reduced_by(n);
-  const Type type = real(x.type);
-  const Operand greatest = reduce_over(
-      n, Function::greatest, r, type, {x},
-      [&](const Reads &reads, const Axes &from, const Axes &) { return cast(type, reads[0](from)); },
-      // Infinities cannot be taken away from each other.
-      [](const Expression &m) { return select(call(Function::is_infinite, m), literal(m, 0), m); });
-  const Operand sum = reduce_over(
-      n, Function::sum, r, type, {x, greatest},
-      [&](const Reads &reads, const Axes &from, const Axes &at) {
-        return exp(cast(type, reads[0](from)) - reads[1](at));
-      },
-      [](const Expression &all) { return log(all); });
-  const Operand y = n.formula(x.type, r.kept, {sum, greatest}, [&](const Reads &reads, const Axes &at) {
-    return cast(x.type, reads[0](at) + reads[1](at));
-  });
-  n.give(0, n.reshaped(y, r.result));
-}
-
-// ---- Places of extremes.
-
-template <Function first, Function last>
-void place(Lowering &n) {
-  const Operand &x = n.input(0);
-  const int axis = n.axis(n.attributes().integer("axis", 0), x.rank());
-  if (x.shape[static_cast<size_t>(axis)] == 0 && elements(x.shape) == 0)
-    fail("there is no extreme of no elements: ", to_string(x.shape), " along dimension ", axis);
-  const Reduced r = reduced_of(x, {axis}, n.attributes().integer("keepdims", 1) != 0);
-  const Operand y = reduce_over(
-      n, n.attributes().integer("select_last_index", 0) != 0 ? last : first, r, Type::i64, {x},
-      [&](const Reads &reads, const Axes &from, const Axes &) { return cast(own(x.type), reads[0](from)); }, itself);
-  n.give(0, n.reshaped(y, r.result));
+Lower place(Function first, Function last) {
+  return [=](Lowering &n) {
+    const Operand &x = n.input(0);
+    const int axis = n.axis(n.attributes().integer("axis", 0), x.rank());
+    if (x.shape[static_cast<size_t>(axis)] == 0 && elements(x.shape) == 0)
+      fail("there is no extreme of no elements: ", to_string(x.shape), " along dimension ", axis);
+    const Function f = n.attributes().integer("select_last_index", 0) != 0 ? last : first;
+    give_reduced(n, reduced(f, cast(own(x.type), x), {axis}), {axis});
+  };
 }
 
 // ---- Running sums and products: as a formula each element looks at all before it; the host carries them along.
@@ -142,16 +72,8 @@ template <Function f>
 void running(Lowering &n) {
   const Operand &x = n.input(0);
   const Running run = running_of(n.attributes(), n.known_integers(1, "the axis").at(0), x.rank());
-  n.give(0, n.formula(x.type, x.shape, {x}, [&](const Reads &r, const Axes &at) {
-    const Expression all = reduce(f, {x.shape[run.axis]}, [&](const Axes &s) {
-      Axes from = at;
-      from[run.axis] = s[0];
-      const Expression a = run.reverse ? at[run.axis] : s[0], b = run.reverse ? s[0] : at[run.axis];
-      const Expression v = cast(own(x.type), r[0](from));
-      return select(run.exclusive ? a < b : a <= b, v, literal(v, f == Function::product ? 1 : 0));
-    });
-    return cast(x.type, all);
-  }));
+  const auto axis = static_cast<int>(run.axis);
+  n.give(0, cast(x.type, algorithms::running(f, cast(own(x.type), x), axis, run.exclusive, run.reverse)));
 }
 
 template <Function f>
@@ -178,28 +100,25 @@ std::vector<HostValue> running_on_host(const HostCall &c) {
   });
 }
 
-Expression root(const Expression &x) { return sqrt(x); }
-Expression logarithm(const Expression &x) { return log(x); }
-
 }  // namespace
 
 const OperatorList &reducing_operators() {
   using F = Function;
   static const OperatorList list = {
-      {"ArgMax", place<F::first_greatest, F::last_greatest>},
-      {"ArgMin", place<F::first_least, F::last_least>},
+      {"ArgMax", place(F::first_greatest, F::last_greatest)},
+      {"ArgMin", place(F::first_least, F::last_least)},
       {"CumProd", running<F::product>, running_on_host<F::product>, "", true},
       {"CumSum", running<F::sum>, running_on_host<F::sum>, "", true},
-      {"ReduceL1", reduction<F::sum, own, size_of>},
-      {"ReduceL2", reduction<F::sum, real, squared, root>},
-      {"ReduceLogSum", reduction<F::sum, real, itself, logarithm>},
-      {"ReduceLogSumExp", log_sum_exp},
-      {"ReduceMax", reduction<F::greatest, own, itself>},
-      {"ReduceMean", mean},
-      {"ReduceMin", reduction<F::least, own, itself>},
-      {"ReduceProd", reduction<F::product, own, itself>},
-      {"ReduceSum", reduction<F::sum, own, itself>},
-      {"ReduceSumSquare", reduction<F::sum, own, squared>},
+      {"ReduceL1", reduction(own, sum_of_sizes)},
+      {"ReduceL2", reduction(real, algorithms::l2_norm)},
+      {"ReduceLogSum", reduction(real, algorithms::log_sum)},
+      {"ReduceLogSumExp", reduction(real, algorithms::log_sum_exp)},
+      {"ReduceMax", reduction(own, greatest)},
+      {"ReduceMean", reduction(wide, mean)},
+      {"ReduceMin", reduction(own, least)},
+      {"ReduceProd", reduction(own, product)},
+      {"ReduceSum", reduction(own, sum)},
+      {"ReduceSumSquare", reduction(own, algorithms::sum_of_squares)},
   };
   return list;
 }

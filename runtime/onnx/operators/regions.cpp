@@ -13,9 +13,9 @@
 
 namespace saltern {
 
-using formula::Function;
-
 namespace {
+
+using namespace formula;
 
 void expect_regions(const Operand &x, const Operand &regions, int64_t columns) {
   if (x.rank() != 4 || regions.rank() != 2 || regions.shape[1] != columns)
@@ -37,34 +37,33 @@ void max_roi_pool(Lowering &n) {
   const double scale = n.attributes().real("spatial_scale", 1);
   const Type type = working_type(x.type);
   const Shape shape = {regions.shape[0], x.shape[1], pooled[0], pooled[1]};
-  n.give(0, n.formula(x.type, shape, {x, regions}, [&](const Reads &r, const Axes &at) {
-    const auto region = [&](int64_t column) {
-      return cast(type, r[1]({at[0], formula::constant_integer(Type::i64, column)}));
-    };
-    // [first, end) of a bin, along the dimension whose ends are in these columns.
-    struct Bin {
-      Expression first, end;
-    };
-    const auto bin = [&](int64_t column, size_t d) {
-      const auto whole = [&](int64_t c) { return floor(region(c) * scale + 0.5); };
-      const Expression begin = whole(column), extent = max(whole(column + 2) - begin + 1.0, 1.0);
-      const Expression size = extent / static_cast<double>(shape[d]), p = cast(type, at[d]);
-      const auto clamped = [&](const Expression &e) {
-        return cast(Type::i64, max(min(e + begin, static_cast<double>(x.shape[d])), 0.0));
-      };
-      return Bin{clamped(floor(p * size)), clamped(call(Function::ceiling, (p + 1.0) * size))};
-    };
-    const Bin y = bin(2, 2), z = bin(1, 3);
-    const Expression image = cast(Type::i64, region(0));
-    // A bin may be as large as the image: all of it is looked at.
-    const Expression largest =
-        reduce(Function::greatest, {x.shape[2], x.shape[3]}, [&](const std::vector<Expression> &s) {
-          const Expression inside = s[0] >= y.first && s[0] < y.end && s[1] >= z.first && s[1] < z.end;
-          return select(inside, cast(type, r[0]({image, at[1], s[0], s[1]})), infinity_below(type));
-        });
-    const Expression empty = y.end <= y.first || z.end <= z.first;
-    return cast(x.type, select(empty, literal(largest, 0), largest));
-  }));
+  const Value from = cast(type, x), all = cast(type, regions);
+  n.give(0, cast(x.type, compute("max_roi_pool", extents(shape), [&](const Axes &at) {
+                   const auto region = [&](int64_t column) { return all(at[0], column); };
+                   // [first, end) of a bin, along the dimension whose ends are in these columns.
+                   struct Bin {
+                     Expression first, end;
+                   };
+                   const auto bin = [&](int64_t column, size_t d) {
+                     const auto whole = [&](int64_t c) { return floor(region(c) * scale + 0.5); };
+                     const Expression begin = whole(column), extent = max(whole(column + 2) - begin + 1.0, 1.0);
+                     const Expression size = extent / static_cast<double>(shape[d]), p = cast(type, at[d]);
+                     const auto clamped = [&](const Expression &e) {
+                       return cast(Type::i64, max(min(e + begin, static_cast<double>(x.shape[d])), 0.0));
+                     };
+                     return Bin{clamped(floor(p * size)), clamped(call(Function::ceiling, (p + 1.0) * size))};
+                   };
+                   const Bin y = bin(2, 2), z = bin(1, 3);
+                   const Expression image = cast(Type::i64, region(0));
+                   // A bin may be as large as the image: all of it is looked at.
+                   const Expression largest =
+                       reduce(Function::greatest, {x.shape[2], x.shape[3]}, [&](const std::vector<Expression> &s) {
+                         const Expression inside = s[0] >= y.first && s[0] < y.end && s[1] >= z.first && s[1] < z.end;
+                         return select(inside, from(image, at[1], s[0], s[1]), infinity_below(type));
+                       });
+                   const Expression empty = y.end <= y.first || z.end <= z.first;
+                   return select(empty, literal(largest, 0), largest);
+                 })));
 }
 
 // ---- RoiAlign: each bin is the mean, or the largest, of samples on a grid inside it.
@@ -145,31 +144,32 @@ void roi_align(Lowering &n) {
   const Type type = working_type(x.type);
   const Shape shape = {regions.shape[0], x.shape[1], how.height, how.width};
   const Shape steps = {most_samples(n, how, 1, how.height), most_samples(n, how, 0, how.width)};
-  n.give(0, n.formula(x.type, shape, {x, regions, images}, [&](const Reads &r, const Axes &at) {
-    const auto region = [&](int64_t column) {
-      return cast(type, r[1]({at[0], formula::constant_integer(Type::i64, column)}));
-    };
-    const Expression image = cast(Type::i64, r[2]({at[0]}));
-    const Grid rows = grid(how, region(1), region(3), how.height), columns = grid(how, region(0), region(2), how.width);
-    const auto sample = [&](const std::vector<Expression> &s) {
-      const Neighbours y = neighbours(rows, at[2], s[0], x.shape[2]), z = neighbours(columns, at[3], s[1], x.shape[3]);
-      Expression value;
-      for (int corner = 0; corner < 4; ++corner) {
-        const bool lower = corner >= 2, right = corner % 2 == 1;
-        const Expression term = cast(type, r[0]({image, at[1], lower ? y.high : y.low, right ? z.high : z.low})) *
-                                (lower ? y.weight : 1.0 - y.weight) * (right ? z.weight : 1.0 - z.weight);
-        // The largest is that of weighted elements, not of interpolated values: so ONNX's reference has it.
-        value = !value.defined() ? term : how.largest ? max(value, term) : value + term;
-      }
-      const Expression counts = s[0] < rows.samples && s[1] < columns.samples;
-      const Expression seen = select(y.outside || z.outside, literal(value, 0), value);
-      return select(counts, seen, how.largest ? infinity_below(type) : literal(value, 0));
-    };
-    const Expression total = reduce(how.largest ? Function::greatest : Function::sum, steps, sample);
-    const Expression count = max(rows.samples, 0) * max(columns.samples, 0);
-    const Expression y = how.largest ? select(count == 0, literal(total, 0), total) : total / cast(type, max(count, 1));
-    return cast(x.type, y);
-  }));
+  const Value from = cast(type, x), all = cast(type, regions), which = cast(Type::i64, images);
+  n.give(0,
+         cast(x.type, compute("roi_align", extents(shape), [&](const Axes &at) {
+                const auto region = [&](int64_t column) { return all(at[0], column); };
+                const Expression image = which(at[0]);
+                const Grid rows = grid(how, region(1), region(3), how.height),
+                           columns = grid(how, region(0), region(2), how.width);
+                const auto sample = [&](const std::vector<Expression> &s) {
+                  const Neighbours y = neighbours(rows, at[2], s[0], x.shape[2]),
+                                   z = neighbours(columns, at[3], s[1], x.shape[3]);
+                  Expression value;
+                  for (int corner = 0; corner < 4; ++corner) {
+                    const bool lower = corner >= 2, right = corner % 2 == 1;
+                    const Expression term = from(image, at[1], lower ? y.high : y.low, right ? z.high : z.low) *
+                                            (lower ? y.weight : 1.0 - y.weight) * (right ? z.weight : 1.0 - z.weight);
+                    // The largest is that of weighted elements, not of interpolated values: so ONNX's reference has it.
+                    value = !value.defined() ? term : how.largest ? max(value, term) : value + term;
+                  }
+                  const Expression counts = s[0] < rows.samples && s[1] < columns.samples;
+                  const Expression seen = select(y.outside || z.outside, literal(value, 0), value);
+                  return select(counts, seen, how.largest ? infinity_below(type) : literal(value, 0));
+                };
+                const Expression total = reduce(how.largest ? Function::greatest : Function::sum, steps, sample);
+                const Expression count = max(rows.samples, 0) * max(columns.samples, 0);
+                return how.largest ? select(count == 0, literal(total, 0), total) : total / cast(type, max(count, 1));
+              })));
 }
 
 }  // namespace

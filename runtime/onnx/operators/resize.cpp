@@ -11,9 +11,9 @@
 
 namespace saltern {
 
-using formula::Function;
-
 namespace {
+
+using namespace formula;
 
 struct Plan {
   ResizeRule rule;
@@ -139,37 +139,34 @@ int64_t integer_factor(const ResizeTable &t, int64_t a, int64_t b, bool multiply
   return k;
 }
 
+// Whether the places of a table are outside; undefined where none is.
+Value outside_of(Lowering &n, const ResizeTable &t) {
+  if (t.outside.empty()) return {};
+  const auto count = static_cast<int64_t>(t.outside.size());
+  return n.constant(Tensor::of<uint8_t>({count}, std::vector<uint8_t>(t.outside.begin(), t.outside.end())));
+}
+
 // Of any type: elements are taken, not computed with.
 Operand nearest(Lowering &n, const Operand &x, const Plan &plan) {
-  std::vector<Operand> all = {x};
-  std::vector<std::function<Expression(const Reads &, const Expression &)>> index(plan.axes.size());
-  std::vector<std::pair<size_t, size_t>> outside;  // dimension, operand
+  Value y = x;
   for (size_t d = 0; d < plan.axes.size(); ++d) {
     const ResizeAxis &a = plan.axes[d];
     if (is_identity(a)) continue;
     const ResizeTable table = resize_table(plan.rule, a);
-    if (const int64_t k = integer_factor(table, a.from, a.to, false)) {
-      index[d] = [k](const Reads &, const Expression &o) { return o / k; };
-    } else if (const int64_t m = integer_factor(table, a.to, a.from, true)) {
-      index[d] = [m](const Reads &, const Expression &o) { return o * m; };
-    } else {
-      index[d] = [operand = all.size()](const Reads &r, const Expression &o) { return r[operand]({o}); };
-      all.push_back(n.constant(Tensor::of<int64_t>({a.to}, table.elements)));
-    }
-    if (table.outside.empty()) continue;
-    outside.emplace_back(d, all.size());
-    all.push_back(
-        n.constant(Tensor::of<uint8_t>({a.to}, std::vector<uint8_t>(table.outside.begin(), table.outside.end()))));
+    const int64_t larger = integer_factor(table, a.from, a.to, false),
+                  smaller = integer_factor(table, a.to, a.from, true);
+    const Value places = larger || smaller ? Value() : Value(n.constant(Tensor::of<int64_t>({a.to}, table.elements)));
+    const Value outside = outside_of(n, table);
+    std::vector<Expression> extents = y.extents();
+    extents[d] = a.to;
+    y = inlined(extents, [&](Axes at) {
+      const Expression o = at[d];
+      at[d] = larger ? quotient(o, larger) : smaller ? o * smaller : places(o);
+      const Expression e = y.at(at);
+      return outside.defined() ? select(outside(o) > 0, constant(x.type, plan.extrapolation), e) : e;
+    });
   }
-  return n.formula(x.type, resized_shape(plan), all, [&](const Reads &r, const Axes &at) {
-    std::vector<Expression> from = at;
-    for (size_t d = 0; d < from.size(); ++d)
-      if (index[d]) from[d] = index[d](r, at[d]);
-    Expression y = r[0](from);
-    for (const auto &[d, operand] : outside)
-      y = select(r[operand]({at[d]}) > 0, formula::constant(x.type, plan.extrapolation), y);
-    return y;
-  });
+  return n.computed(y);
 }
 
 constexpr int64_t most_extent = int64_t{1} << 22;
@@ -181,28 +178,22 @@ Operand filtered(Lowering &n, const Operand &x, int axis, const Plan &plan) {
   Shape shape = x.shape;
   shape[d] = plan.axes[d].to;
   const Shape rows = {plan.axes[d].to, table.taps};
-  std::vector<Operand> all = {x, n.constant(Tensor::of<int64_t>(rows, table.elements)),
-                              n.casted(n.constant(Tensor::of<double>(rows, table.weights)), x.type)};
-  if (!table.outside.empty())
-    all.push_back(
-        n.constant(Tensor::of<uint8_t>({rows[0]}, std::vector<uint8_t>(table.outside.begin(), table.outside.end()))));
-  return n.formula(x.type, shape, all, [&](const Reads &r, const Axes &at) {
+  const Value from = x, places = n.constant(Tensor::of<int64_t>(rows, table.elements)),
+              weights = n.casted(n.constant(Tensor::of<double>(rows, table.weights)), x.type),
+              outside = outside_of(n, table);
+  return n.computed(compute("filtered", extents(shape), [&](const Axes &at) {
     const auto term = [&](const Expression &tap) {
-      std::vector<Expression> from = at;
-      from[d] = r[1]({at[d], tap});
-      return r[0](from) * r[2]({at[d], tap});
+      Axes place = at;
+      place[d] = places(at[d], tap);
+      return from.at(place) * weights(at[d], tap);
     };
-    Expression sum;
-    if (table.taps <= most_unrolled) {
-      for (int64_t t = 0; t < table.taps; ++t) {
-        const Expression next = term(formula::constant_integer(Type::i64, t));
-        sum = sum.defined() ? sum + next : next;
-      }
-    } else {
-      sum = reduce(Function::sum, {table.taps}, [&](const std::vector<Expression> &s) { return term(s[0]); });
-    }
-    return table.outside.empty() ? sum : select(r[3]({at[d]}) > 0, literal(sum, plan.extrapolation), sum);
-  });
+    Expression all = term(0);
+    if (table.taps <= most_unrolled)
+      for (int64_t t = 1; t < table.taps; ++t) all = all + term(t);
+    else
+      all = sum({Expression(table.taps)}, [&](const Axes &k) { return term(k[0]); });
+    return outside.defined() ? select(outside(at[d]) > 0, literal(all, plan.extrapolation), all) : all;
+  }));
 }
 
 Operand resized(Lowering &n, const Operand &x, const Plan &plan) {
@@ -218,8 +209,7 @@ Operand resized(Lowering &n, const Operand &x, const Plan &plan) {
   for (int d = 0; d < x.rank(); ++d)
     if (!is_identity(plan.axes[static_cast<size_t>(d)])) y = filtered(n, y, d, plan);
   if (y.type == x.type) return y;
-  return n.formula(x.type, y.shape, {y},
-                   [&](const Reads &r, const Axes &) { return rounded_within(x.type, r[0].here()); });
+  return n.computed(inlined(extents(y.shape), [&](const Axes &at) { return rounded_within(x.type, Value(y).at(at)); }));
 }
 
 void upsample(Lowering &n) { n.give(0, resized(n, n.input(0), upsample_plan(n, n.input(0)))); }

@@ -82,6 +82,17 @@ Value find(const std::map<std::string, Value> &all, const std::string &word, con
   return it->second;
 }
 
+// Taps that the edge moved to one element share its weight by halves, whose products add up exactly: what lies beyond the
+// edge is the same as what lies on it, and they are still equal when they are sorted.
+void share_by_halves(const int64_t *elements, double *weights, int64_t taps) {
+  for (int64_t begin = 0, end; begin < taps; begin = end) {
+    double rest = weights[begin];
+    for (end = begin + 1; end < taps && elements[end] == elements[begin]; ++end) rest += weights[end];
+    for (int64_t t = begin; t + 1 < end; ++t) weights[t] = rest /= 2;
+    weights[end - 1] = rest;
+  }
+}
+
 }  // namespace
 
 ResizeTable resize_table(const ResizeRule &rule, const ResizeAxis &axis) {
@@ -117,8 +128,10 @@ ResizeTable resize_table(const ResizeRule &rule, const ResizeAxis &axis) {
       table.weights.push_back(dropped ? 0 : cubic ? keys(distance, rule.cubic) : triangle(distance));
       sum += table.weights.back();
     }
+    double *weights = &table.weights[static_cast<size_t>(o * table.taps)];
     if (sum != 0)
-      for (int64_t t = 0; t < table.taps; ++t) table.weights[static_cast<size_t>(o * table.taps + t)] /= sum;
+      for (int64_t t = 0; t < table.taps; ++t) weights[t] /= sum;
+    share_by_halves(&table.elements[static_cast<size_t>(o * table.taps)], weights, table.taps);
   }
   if (std::none_of(table.outside.begin(), table.outside.end(), [](bool b) { return b; })) table.outside.clear();
   return table;

@@ -5,20 +5,22 @@
 #include <map>
 #include <numeric>
 
+#include "algorithms/convolution.h"
+#include "algorithms/normalisation.h"
+#include "algorithms/sampling.h"
 #include "runtime/onnx/operators/arguments.h"
 #include "runtime/onnx/operators/contraction.h"
 #include "runtime/onnx/operators/convolution.h"
-#include "runtime/onnx/operators/interpolation.h"
 #include "runtime/onnx/operators/move_texts.h"
 
 namespace saltern {
 
-using formula::Function;
-
 namespace {
 
-// ---- GridSample: y(n, c, o...) = x(n, c) at grid(n, o...), whose coordinates are in [-1, 1], the last dimension
-// first.
+using namespace formula;
+using algorithms::Interpolation;
+
+// ---- GridSample and AffineGrid.
 
 Interpolation grid_interpolation(const Lowering &n, bool aligned) {
   using Filter = Interpolation::Filter;
@@ -45,23 +47,10 @@ void grid_sample(Lowering &n) {
          "; expected (N, C, D1, ..., Dr) and (N, O1, ..., Or, r)");
   const bool aligned = n.attributes().integer("align_corners", 0) != 0;
   const Interpolation how = grid_interpolation(n, aligned);
-  Shape shape = {x.shape[0], x.shape[1]};
-  shape.insert(shape.end(), grid.shape.begin() + 1, grid.shape.end() - 1);
-  const Type where = working_type(grid.type);
   const bool wide = x.type == Type::f64 || (!is_real(x.type) && facts(x.type).bits > 16);
   const Type type = how.filter == Interpolation::Filter::nearest ? x.type : wide ? Type::f64 : Type::f32;
-  n.give(0, n.formula(x.type, shape, {x, grid}, [&](const Reads &r, const Axes &at) {
-    std::vector<Expression> place;
-    for (size_t d = 0; d < rank; ++d) {
-      std::vector<Expression> from = {at[0]};
-      from.insert(from.end(), at.begin() + 2, at.end());
-      from.push_back(formula::constant_integer(Type::i64, static_cast<int64_t>(rank - 1 - d)));
-      const Expression v = cast(where, r[1](from)) + 1.0;
-      const auto extent = static_cast<double>(x.shape[d + 2]);
-      place.push_back(aligned ? v * 0.5 * (extent - 1) : (v * extent - 1.0) * 0.5);
-    }
-    return cast(x.type, interpolated(how, r[0], at[0], at[1], place, type));
-  }));
+  const Value places = cast(working_type(grid.type), grid);
+  n.give(0, cast(x.type, algorithms::grid_sample(cast(type, x), places, how, aligned)));
 }
 
 std::vector<HostValue> sample_texts(const HostCall &c) {
@@ -70,8 +59,6 @@ std::vector<HostValue> sample_texts(const HostCall &c) {
   return move_texts(c);
 }
 
-// ---- AffineGrid: the places of GridSample for an affine map; y(n, o..., j) = sum over k of theta(n, j, k) p(o, k).
-
 void affine_grid(Lowering &n) {
   const Operand &theta = n.input(0);
   const Shape size = n.known_integers(1, "the grid's size");
@@ -79,27 +66,9 @@ void affine_grid(Lowering &n) {
   if (rank < 1 || theta.shape != Shape{size[0], rank, rank + 1})
     fail("theta is ", to_string(theta.shape), " for a size of ", to_string(size),
          "; expected (N, r, r + 1) and (N, C, D1, ..., Dr)");
+  const Value wide = cast(working_type(theta.type), theta);
   const bool aligned = n.attributes().integer("align_corners", 0) != 0;
-  const Type type = working_type(theta.type);
-  Shape shape = {size[0]};
-  shape.insert(shape.end(), size.begin() + 2, size.end());
-  shape.push_back(rank);
-  n.give(0, n.formula(theta.type, shape, {theta}, [&](const Reads &r, const Axes &at) {
-    const auto matrix = [&](int64_t k) {
-      return cast(type, r[0]({at[0], at.back(), formula::constant_integer(Type::i64, k)}));
-    };
-    Expression sum = matrix(rank);
-    for (int64_t k = 0; k < rank; ++k) {
-      const auto d = static_cast<size_t>(rank - k);  // the last dimension comes first
-      const auto extent = static_cast<double>(shape[d]);
-      const Expression o = cast(type, at[d]);
-      const Expression place = !aligned       ? (o * 2.0 + 1.0) / extent - 1.0
-                               : shape[d] > 1 ? o * 2.0 / (extent - 1) - 1.0
-                                              : o * 0.0;
-      sum = sum + matrix(k) * place;
-    }
-    return cast(theta.type, sum);
-  }));
+  n.give(0, cast(theta.type, algorithms::affine_grid(wide, {size.begin() + 2, size.end()}, aligned)));
 }
 
 // ---- DeformConv: a convolution whose every tap reads beside its place, by an offset, and counts by a mask.
@@ -119,26 +88,26 @@ Operand deformed_columns(Lowering &n, const SlidingAxes &axes) {
   if (offset.shape != offsets) fail("offsets of ", to_string(offset.shape), "; expected ", to_string(offsets));
   if (masked && n.input(4).shape != masks)
     fail("a mask of ", to_string(n.input(4).shape), "; expected ", to_string(masks));
-  std::vector<Operand> all = {x, offset};
-  if (masked) all.push_back(n.input(4));
   const Type type = working_type(x.type);
-  return n.formula(x.type, shape, all, [&](const Reads &r, const Axes &at) {
-    const Expression number = at[1] / std::max<int64_t>(x.shape[1] / groups, 1) * taps + at[2];
-    const auto position = [&](const Expression &channel) {
-      std::vector<Expression> indices = {at[0], channel};
-      indices.insert(indices.end(), at.begin() + 3, at.end());
-      return indices;
-    };
-    std::vector<Expression> place(axes.size());
-    Expression tap = at[2];
-    for (size_t d = axes.size(); d-- > 0;) {
-      const Expression still = axes[d].index(at[d + 3], tap % axes[d].kernel);
-      tap = tap / axes[d].kernel;
-      place[d] = cast(type, still) + cast(type, r[1](position(number * rank + static_cast<int64_t>(d))));
-    }
-    const Expression value = interpolated({}, r[0], at[0], at[1], place, type);
-    return cast(x.type, masked ? value * cast(type, r[2](position(number))) : value);
-  });
+  const Value image = cast(type, x), beside = cast(type, offset), mask = masked ? cast(type, n.input(4)) : Value();
+  return n.computed(
+      cast(x.type, compute("columns", extents(shape), [&](const Axes &at) {
+             const Expression number = quotient(at[1], std::max<int64_t>(x.shape[1] / groups, 1)) * taps + at[2];
+             const auto position = [&](const Expression &channel) {
+               Axes indices = {at[0], channel};
+               indices.insert(indices.end(), at.begin() + 3, at.end());
+               return indices;
+             };
+             Axes place(axes.size());
+             Expression tap = at[2];
+             for (size_t d = axes.size(); d-- > 0;) {
+               const Expression still = algorithms::source(at[d + 3], modulo(tap, axes[d].kernel), axes[d].slide());
+               tap = quotient(tap, axes[d].kernel);
+               place[d] = cast(type, still) + beside.at(position(number * rank + static_cast<int64_t>(d)));
+             }
+             const Expression value = algorithms::interpolated({}, image, at[0], at[1], place);
+             return masked ? value * mask.at(position(number)) : value;
+           })));
 }
 
 void deform_conv(Lowering &n) {
@@ -158,13 +127,9 @@ void deform_conv(Lowering &n) {
   Shape shape = {x.shape[0], outputs};
   for (const SlidingAxis &a : axes) shape.push_back(a.positions);
   const Operand y = n.reshaped(matrix_product(n, weights, columns), shape);
-  if (!n.has(3)) {
-    n.give(0, y);
-    return;
-  }
+  if (!n.has(3)) return n.give(0, y);
   expect_bias(n.input(3), outputs);
-  n.give(0, n.formula(x.type, shape, {y, n.input(3)},
-                      [](const Reads &r, const Axes &at) { return r[0].here() + r[1]({at[1]}); }));
+  n.give(0, y + algorithms::by_channel(n.input(3), y));
 }
 
 // ---- CenterCropPad: the middle of x, or x in the middle of zeros.
@@ -179,22 +144,10 @@ void center_crop_pad(Lowering &n) {
   Shape shape = x.shape;
   for (size_t i = 0; i < axes.size(); ++i) shape[static_cast<size_t>(n.axis(axes[i], x.rank()))] = wanted[i];
   expect_room(x.type, shape);
-  n.give(0, n.formula(x.type, shape, {x}, [&](const Reads &r, const Axes &at) {
-    std::vector<Expression> from = at;
-    Expression inside;
-    for (size_t d = 0; d < shape.size(); ++d) {
-      const int64_t more = shape[d] - x.shape[d];
-      if (more <= 0) {
-        from[d] = at[d] + (-more) / 2;
-        continue;
-      }
-      from[d] = at[d] - more / 2;
-      const Expression here = from[d] >= 0 && from[d] < x.shape[d];
-      inside = inside.defined() ? inside && here : here;
-    }
-    const Expression value = r[0](from);
-    return inside.defined() ? select(inside, value, formula::constant(x.type, 0)) : value;
-  }));
+  n.give(0, compute("center", extents(shape), [&](Axes at) {
+           for (size_t d = 0; d < shape.size(); ++d) at[d] = at[d] - (shape[d] - x.shape[d]) / 2;
+           return Value(x).or_else(0, at);
+         }));
 }
 
 // ---- Col2Im: the sum of blocks laid over each other; x is (N, C * taps, positions), y (N, C, D1, ..., Dn).
@@ -211,19 +164,9 @@ void col2im(Lowering &n) {
   if (taps < 1 || x.shape[1] % taps != 0 || x.shape[2] != positions)
     fail("columns of ", to_string(x.shape), "; expected [N, C * ", taps, ", ", positions, "]");
   shape[1] = x.shape[1] / taps;
-  n.give(0, n.formula(x.type, shape, {x}, [&](const Reads &r, const Axes &at) {
-    return reduce(Function::sum, block, [&](const std::vector<Expression> &s) {
-      Expression tap = at[1], position = formula::constant_integer(Type::i64, 0), exists;
-      for (size_t d = 0; d < axes.size(); ++d) {
-        const Origin o = origin(axes[d], at[d + 2], s[d]);
-        tap = tap * block[d] + s[d];
-        position = position * axes[d].positions + o.position;
-        exists = exists.defined() ? exists && o.exists : o.exists;
-      }
-      const Expression value = r[0]({at[0], tap, position});
-      return exists.defined() ? select(exists, value, literal(value, 0)) : value;
-    });
-  }));
+  Shape apart = {x.shape[0], shape[1]};
+  for (const Shape &more : {block, positions_of(axes)}) apart.insert(apart.end(), more.begin(), more.end());
+  n.give(0, algorithms::from_columns(n.reshaped(x, apart), extents(block), slides_of(axes), extents(shape)));
 }
 
 }  // namespace

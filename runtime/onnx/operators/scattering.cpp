@@ -15,7 +15,7 @@ namespace saltern {
 
 namespace {
 
-using formula::Function;
+using namespace formula;
 
 struct Merge {
   const char *name;
@@ -87,24 +87,25 @@ void scatter_elements(Lowering &n) {
   const Merge *merge = merge_of(n.attributes());
   expect_merge(merge, data.type);
   expect_indices(indices, data.shape[axis]);
-  n.give(0, n.formula(data.type, data.shape, {data, indices, updates}, [&](const Reads &r, const Axes &at) {
-    Expression covered;
-    for (size_t d = 0; d < at.size(); ++d)
-      if (d != axis && indices.shape[d] < data.shape[d])
-        covered = covered.defined() ? covered && at[d] < indices.shape[d] : at[d] < indices.shape[d];
-    const auto place = [&](const Expression &s) {
-      Axes from = at;
-      from[axis] = s;
-      return from;
-    };
-    return merged(
-        merge, r[0](at), {indices.shape[axis]},
-        [&](const Axes &s) {
-          const Expression hit = counted_from_end(r[1](place(s[0])), data.shape[axis]) == at[axis];
-          return covered.defined() ? hit && covered : hit;
-        },
-        [&](const Axes &s) { return r[2](place(s[0])); });
-  }));
+  const Value old = data, places = indices, given = updates;
+  n.give(0, compute("scatter", old.extents(), [&](const Axes &at) {
+           Expression covered;
+           for (size_t d = 0; d < at.size(); ++d)
+             if (d != axis && indices.shape[d] < data.shape[d])
+               covered = covered.defined() ? covered && at[d] < indices.shape[d] : at[d] < indices.shape[d];
+           const auto place = [&](const Expression &s) {
+             Axes from = at;
+             from[axis] = s;
+             return from;
+           };
+           return merged(
+               merge, old.at(at), {indices.shape[axis]},
+               [&](const Axes &s) {
+                 const Expression hit = counted_from_end(places.at(place(s[0])), data.shape[axis]) == at[axis];
+                 return covered.defined() ? hit && covered : hit;
+               },
+               [&](const Axes &s) { return given.at(place(s[0])); });
+         }));
 }
 
 // ---- ScatterND.
@@ -128,25 +129,26 @@ void scatter_nd(Lowering &n) {
   expect_merge(merge, data.type);
   expect_index_rows(indices, data.shape);
   const std::vector<int64_t> rows(indices.shape.begin(), indices.shape.end() - 1);
-  n.give(0, n.formula(data.type, data.shape, {data, indices, updates}, [&](const Reads &r, const Axes &at) {
-    return merged(
-        merge, r[0](at), rows,
-        [&](const Axes &s) {
-          Expression hit;
-          for (size_t k = 0; k < depth; ++k) {
-            Axes row = s;
-            row.push_back(index(static_cast<int64_t>(k)));
-            const Expression same = counted_from_end(r[1](row), data.shape[k]) == at[k];
-            hit = hit.defined() ? hit && same : same;
-          }
-          return hit.defined() ? hit : formula::constant(Type::boolean, 1);
-        },
-        [&](const Axes &s) {
-          Axes from = s;
-          from.insert(from.end(), at.begin() + static_cast<std::ptrdiff_t>(depth), at.end());
-          return r[2](from);
-        });
-  }));
+  const Value old = data, places = indices, given = updates;
+  n.give(0, compute("scatter", old.extents(), [&](const Axes &at) {
+           return merged(
+               merge, old.at(at), rows,
+               [&](const Axes &s) {
+                 Expression hit;
+                 for (size_t k = 0; k < depth; ++k) {
+                   Axes row = s;
+                   row.push_back(index(static_cast<int64_t>(k)));
+                   const Expression same = counted_from_end(places.at(row), data.shape[k]) == at[k];
+                   hit = hit.defined() ? hit && same : same;
+                 }
+                 return hit.defined() ? hit : formula::constant(Type::boolean, 1);
+               },
+               [&](const Axes &s) {
+                 Axes from = s;
+                 from.insert(from.end(), at.begin() + static_cast<std::ptrdiff_t>(depth), at.end());
+                 return given.at(from);
+               });
+         }));
 }
 
 // ---- The host: update i goes to places[i] of the data, in order.
@@ -263,20 +265,17 @@ void tensor_scatter(Lowering &n) {
   if (update.rank() == cache.rank()) wanted[axis] = length;
   if (wanted != cache.shape || update.shape[axis] > length)
     fail("updates of ", to_string(update.shape), " for a cache of ", to_string(cache.shape));
-  std::vector<Operand> operands = {cache, update};
-  if (n.has(2)) {
-    operands.push_back(n.input(2));
-    if (n.input(2).value.defined() && mode == "linear")
-      for (int64_t w : n.input(2).value.integers())
-        if (w < 0 || w + update.shape[axis] > length) fail("writes at ", w, " of a cache of ", length);
-  }
-  n.give(0, n.formula(cache.type, cache.shape, operands, [&](const Reads &r, const Axes &at) {
-    Expression step = r.size() > 2 ? at[axis] - cast(Type::i64, r[2]({at[0]})) : at[axis];
-    if (mode == "circular") step = step % std::max<int64_t>(length, 1);
-    Axes from = at;
-    from[axis] = step;
-    return select(step >= 0 && step < update.shape[axis], r[1](from), r[0](at));
-  }));
+  if (n.has(2) && n.input(2).value.defined() && mode == "linear")
+    for (int64_t w : n.input(2).value.integers())
+      if (w < 0 || w + update.shape[axis] > length) fail("writes at ", w, " of a cache of ", length);
+  const Value old = cache, given = update, begin = n.has(2) ? Value(n.input(2)) : Value();
+  n.give(0, inlined(old.extents(), [&](const Axes &at) {
+           Expression step = begin.defined() ? at[axis] - cast(Type::i64, begin(at[0])) : at[axis];
+           if (mode == "circular") step = step % std::max<int64_t>(length, 1);
+           Axes from = at;
+           from[axis] = step;
+           return select(step >= 0 && step < update.shape[axis], given.at(from), old.at(at));
+         }));
 }
 
 }  // namespace

@@ -1,10 +1,12 @@
-// Operators that choose elements; how many depends on the values, so all of it is the host's.
+// Operators that choose elements. How many depends on values, so they are the host's; but a Compress is lowered where
+// its condition is known.
 
 #include <algorithm>
 #include <functional>
 #include <numeric>
 
 #include "runtime/onnx/operators/axis.h"
+#include "runtime/onnx/operators/move_texts.h"
 #include "runtime/onnx/operators/operators.h"
 #include "runtime/onnx/operators/wide_numbers.h"
 #include "runtime/tensor/parts.h"
@@ -40,17 +42,23 @@ std::vector<HostValue> non_zero(const HostCall &c) {
   return {y};
 }
 
-std::vector<HostValue> compress(const HostCall &c) {
-  const bool whole = !c.attributes().has("axis");
-  const Tensor x = whole ? flat(c.tensor(0)) : c.tensor(0);
-  const int axis = whole ? 0 : axis_within(c.attributes().integer("axis"), x.rank());
-  const std::vector<int64_t> marks = c.tensor(1).integers();
-  if (static_cast<int64_t>(marks.size()) > x.extent(axis))
-    fail(marks.size(), " conditions for ", x.extent(axis), " elements");
+void compress(Lowering &n) {
+  const bool whole = !n.attributes().has("axis");
+  const Operand x = whole ? n.reshaped(n.input(0), {elements(n.input(0).shape)}) : n.input(0);
+  const auto axis = static_cast<size_t>(whole ? 0 : n.axis(n.attributes().integer("axis"), x.rank()));
+  const std::vector<int64_t> marks = n.known_integers(1, "the condition");
+  if (static_cast<int64_t>(marks.size()) > x.shape[axis])
+    fail(marks.size(), " conditions for ", x.shape[axis], " elements");
   std::vector<int64_t> which;
   for (size_t i = 0; i < marks.size(); ++i)
     if (marks[i] != 0) which.push_back(static_cast<int64_t>(i));
-  return {picked(x, axis, which)};
+  Shape shape = x.shape;
+  shape[axis] = static_cast<int64_t>(which.size());
+  const Value places = n.constant(list_of(which));
+  n.give(0, formula::inlined(extents(shape), [&](Axes at) {
+           at[axis] = places(at[axis]);
+           return Value(x).at(at);
+         }));
 }
 
 // ---- Unique: slices along an axis, sorted by their elements in order.
@@ -171,7 +179,7 @@ std::vector<HostValue> non_max_suppression(const HostCall &c) {
 
 const OperatorList &selecting_operators() {
   static const OperatorList list = {
-      {"Compress", nullptr, compress},
+      {"Compress", compress, move_texts},
       {"NonMaxSuppression", nullptr, non_max_suppression},
       {"NonZero", nullptr, non_zero},
       {"Unique", nullptr, unique},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "algorithms/movement.h"
 #include "runtime/onnx/operators/arguments.h"
 #include "runtime/onnx/operators/move_texts.h"
 #include "runtime/onnx/operators/operators.h"
@@ -95,11 +96,8 @@ void tile(Lowering &n) {
   if (repeats.size() != x.shape.size()) fail(repeats.size(), " repeats of ", to_string(x.shape));
   Shape shape;
   for (size_t d = 0; d < repeats.size(); ++d) shape.push_back(elements({x.shape[d], repeats[d]}));
-  n.give(0, n.formula(x.type, shape, {x}, [&](const Reads &r, Axes at) {
-    for (size_t d = 0; d < at.size(); ++d)
-      if (repeats[d] != 1) at[d] = at[d] % std::max<int64_t>(x.shape[d], 1);
-    return r[0](at);
-  }));
+  if (elements(shape) == 0) return n.give(0, n.constant(Tensor::empty(shape, x.type)));
+  n.give(0, algorithms::tiled(x, extents(shape)));
 }
 
 // ---- Blocks of pixels that become channels, and back: images are N, C, H, W.
@@ -116,27 +114,20 @@ int64_t block_size(const Lowering &n) {
 
 void depth_to_space(Lowering &n) {
   const Operand &x = n.input(0);
-  const int64_t b = block_size(n), channels = x.shape[1] / (b * b);
+  const int64_t b = block_size(n);
   if (x.shape[1] % (b * b) != 0) fail(x.shape[1], " channels are not blocks of ", b, " x ", b);
   const std::string mode = n.attributes().word("mode", "DCR");
   if (mode != "DCR" && mode != "CRD") fail("its mode is '", mode, "'; expected DCR or CRD");
-  n.give(0, n.formula(x.type, {x.shape[0], channels, x.shape[2] * b, x.shape[3] * b}, {x},
-                      [&](const Reads &r, const Axes &at) {
-                        const Expression pixel = at[2] % b * b + at[3] % b;
-                        const Expression from = mode == "DCR" ? pixel * channels + at[1] : at[1] * (b * b) + pixel;
-                        return r[0]({at[0], from, at[2] / b, at[3] / b});
-                      }));
+  n.give(0, algorithms::pixel_shuffle(x, b, mode == "DCR"));
 }
 
 void space_to_depth(Lowering &n) {
   const Operand &x = n.input(0);
-  const int64_t b = block_size(n), channels = std::max<int64_t>(x.shape[1], 1);
+  const int64_t b = block_size(n);
   if (x.shape[2] % b != 0 || x.shape[3] % b != 0) fail(to_string(x.shape), " is not made of blocks of ", b, " x ", b);
-  n.give(0, n.formula(x.type, {x.shape[0], x.shape[1] * b * b, x.shape[2] / b, x.shape[3] / b}, {x},
-                      [&](const Reads &r, const Axes &at) {
-                        const Expression pixel = at[1] / channels;
-                        return r[0]({at[0], at[1] % channels, at[2] * b + pixel / b, at[3] * b + pixel % b});
-                      }));
+  const Shape shape = {x.shape[0], x.shape[1] * b * b, x.shape[2] / b, x.shape[3] / b};
+  if (elements(shape) == 0) return n.give(0, n.constant(Tensor::empty(shape, x.type)));
+  n.give(0, algorithms::pixel_unshuffle(x, b));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace saltern {
 namespace {
 
 using formula::constant_integer;
-using formula::Function;
+using namespace formula;
 
 constexpr double pi = 3.14159265358979323846;
 
@@ -58,14 +58,15 @@ Operand transformed(Lowering &n, const Operand &x, bool inverse) {
   for (const int64_t p : radices(length)) {
     const Operand table = turns(n, x.type, m, inverse ? 1 : -1);
     const int64_t apart = m / p;
-    z = n.formula(x.type, {rows, apart, s * p, 2}, {z, table}, [&](const Reads &r, const Axes &at) {
+    const Value from = z, turns = table;
+    z = n.computed(compute("butterflies", extents({rows, apart, s * p, 2}), [&](const Axes &at) {
       const Expression digit = at[2] / s, t = at[2] % s, part = at[3];
       return reduce(Function::sum, {p}, [&](const auto &j) {
         const Expression i = at[1] + j[0] * apart, turn = i * digit % m;
-        const Expression same = r[0]({at[0], i, t, part}), other = r[0]({at[0], i, t, 1 - part});
-        return same * r[1]({turn, constant_integer(Type::i64, 0)}) + other * r[1]({turn, part + 1});
+        const Expression same = from(at[0], i, t, part), other = from(at[0], i, t, 1 - part);
+        return same * turns(turn, 0) + other * turns(turn, part + 1);
       });
-    });
+    }));
     m = apart;
     s *= p;
   }
@@ -83,18 +84,18 @@ Operand spectrum(Lowering &n, const Operand &x, int64_t length, bool inverse, bo
   const int64_t extent = x.shape[1], half = length / 2 + 1;
   const bool is_real_input = x.shape[2] == 1, mirrored = inverse && onesided;
   // As many elements as asked for, and of both sides: the second is the first, mirrored and conjugated.
-  const Operand full = n.formula(x.type, {x.shape[0], length, 2}, {x}, [&](const Reads &r, const Axes &at) {
+  const Operand full = n.computed(compute("full", extents({x.shape[0], length, 2}), [&](const Axes &at) {
     const Expression i = mirrored ? select(at[1] < half, at[1], length - at[1]) : at[1];
-    Expression e = r[0]({at[0], i, is_real_input ? constant_integer(Type::i64, 0) : at[2]});
+    Expression e = Value(x).at({at[0], i, is_real_input ? constant_integer(Type::i64, 0) : at[2]});
     const Expression zero = literal(e, 0), imaginary = at[2] == 1;
     if (is_real_input) e = select(imaginary, zero, e);
     if (mirrored) e = select(imaginary && at[1] >= half, -e, e);
     return select(i < extent, e, zero);
-  });
+  }));
   const Operand y = transformed(n, full, inverse);
   const Shape shape = {x.shape[0], onesided && !inverse ? half : length, mirrored ? int64_t{1} : int64_t{2}};
   const double scale = inverse ? 1 / static_cast<double>(length) : 1;
-  return n.formula(x.type, shape, {y}, [&](const Reads &r, const Axes &at) { return r[0](at) * scale; });
+  return n.computed(inlined(extents(shape), [&](const Axes &at) { return Value(y).at(at) * scale; }));
 }
 
 void dft(Lowering &n) {
@@ -144,14 +145,13 @@ void stft(Lowering &n) {
     fail("frames of ", length, " elements, ", step, " apart, of a signal of ", x.shape[1]);
   const int64_t frames = 1 + (x.shape[1] - length) / step;
   const Type type = working_type(x.type);
-  std::vector<Operand> operands = {x};
-  if (has_window) operands.push_back(n.input(2));
+  const Value from = x, shaped = has_window ? Value(n.input(2)) : Value();
   const Operand framed =
-      n.formula(type, {x.shape[0] * frames, length, x.shape[2]}, operands, [&](const Reads &r, const Axes &at) {
-        const Expression e = cast(type, r[0]({at[0] / frames, at[0] % frames * step + at[1], at[2]}));
+      n.computed(compute("framed", extents({x.shape[0] * frames, length, x.shape[2]}), [&](const Axes &at) {
+        const Expression e = cast(type, from(at[0] / frames, at[0] % frames * step + at[1], at[2]));
         if (!has_window) return e;
-        return select(at[1] < window, e * cast(type, r[1]({at[1]})), literal(e, 0));
-      });
+        return select(at[1] < window, e * cast(type, shaped(at[1])), literal(e, 0));
+      }));
   const Operand y = spectrum(n, framed, length, false, onesided);
   n.give(0, n.casted(n.reshaped(y, {x.shape[0], frames, y.shape[1], 2}), x.type));
 }

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "algorithms/functions.h"
+#include "algorithms/normalisation.h"
 #include "runtime/onnx/operators/building_blocks.h"
 #include "runtime/onnx/operators/contraction.h"
 #include "runtime/onnx/operators/operators.h"
@@ -11,8 +13,7 @@ namespace saltern {
 
 namespace {
 
-using formula::constant_integer;
-using formula::Function;
+using namespace formula;
 
 // S_t = exp(g_t) S_{t-1} + k_t (x) u_t          g: `decay`, only of the gated rules
 // u_t = v_t, or beta_t (v_t - exp(g_t) S_{t-1}^T k_t) of the delta rules
@@ -72,18 +73,17 @@ class LinearAttention {
     const bool by_head = decay.rank() == 3 && decay.shape[2] == heads_;
     if (decay.rank() != 3 || (!by_head && decay.shape[2] != heads_ * key_size_))
       fail("decay is ", to_string(decay.shape), "; expected one for each head or for each element of its keys");
-    return n_.formula(Type::f32, state.shape, {state, decay}, [&](const Reads &r, const Axes &at) {
+    return n_.computed(inlined(extents(state.shape), [&](const Axes &at) {
       const Expression which = by_head ? at[1] : at[1] * key_size_ + at[2];
-      return r[0].here() * exp(cast(Type::f32, r[1]({at[0], constant_integer(Type::i64, t), which})));
-    });
+      return Value(state).at(at) * exp(cast(Type::f32, Value(decay)(at[0], t, which)));
+    }));
   }
 
   // The rows of one moment: (batch, heads, rows of a head, size).
   Operand at_moment(const Operand &x, int64_t t, int64_t rows, int64_t size) const {
-    return n_.formula(Type::f32, {batch_, heads_, rows, size}, {x}, [&](const Reads &r, const Axes &at) {
-      const Expression in_row = (at[1] * rows + at[2]) * size + at[3];
-      return cast(Type::f32, r[0]({at[0], constant_integer(Type::i64, t), in_row}));
-    });
+    return n_.computed(inlined({batch_, heads_, rows, size}, [&](const Axes &at) {
+      return cast(Type::f32, Value(x)(at[0], t, (at[1] * rows + at[2]) * size + at[3]));
+    }));
   }
 
   Operand updated(const Operand &state, int64_t t) const {
@@ -94,23 +94,19 @@ class LinearAttention {
       if (beta.rank() != 3 || (beta.shape[2] != heads_ && beta.shape[2] != 1))
         fail("beta is ", to_string(beta.shape), "; expected one for each head or one for all");
       const Operand known = matrix_product(n_, k, state);
-      v = n_.formula(Type::f32, v.shape, {v, known, beta}, [&](const Reads &r, const Axes &at) {
-        const Expression head = beta.shape[2] == 1 ? constant_integer(Type::i64, 0) : at[1];
-        return cast(Type::f32, r[2]({at[0], constant_integer(Type::i64, t), head})) * (r[0].here() - r[1].here());
+      const Value now = inlined({batch_, heads_, 1, 1}, [&](const Axes &at) {
+        return cast(Type::f32, Value(beta)(at[0], t, beta.shape[2] == 1 ? Expression(0) : at[1]));
       });
+      v = n_.computed(now * (Value(v) - Value(known)));
     }
-    const Expression first = constant_integer(Type::i64, 0);
-    return n_.formula(Type::f32, state.shape, {state, k, v}, [&](const Reads &r, const Axes &at) {
-      return r[0].here() + r[1]({at[0], at[1], first, at[2]}) * r[2]({at[0], at[1], first, at[3]});
-    });
+    return n_.computed(Value(state) + permuted(k, {0, 1, 3, 2}) * Value(v));
   }
 
   // (batch, 1, query heads * value size)
   Operand read(const Operand &state, int64_t t) const {
     const Operand o = matrix_product(n_, at_moment(query_, t, group_, key_size_), state);
-    const Operand row = n_.reshaped(o, {batch_, 1, heads_ * group_ * value_size_});
-    return n_.formula(query_.type, row.shape, {row},
-                      [&](const Reads &r, const Axes &) { return cast(query_.type, r[0].here() * scale_); });
+    const Value row = n_.reshaped(o, {batch_, 1, heads_ * group_ * value_size_});
+    return n_.computed(cast(query_.type, row * scale_));
   }
 
   Lowering &n_;
@@ -138,24 +134,20 @@ void causal_convolution(Lowering &n) {
   const bool has_past = n.has(3);
   if (has_past && n.input(3).shape != state)
     fail("past_state is ", to_string(n.input(3).shape), "; expected ", to_string(state));
-  const Operand past = has_past ? n.input(3) : filled(n, x.type, state, 0);
-  std::vector<Operand> operands = {x, past, weight};
-  if (n.has(2)) operands.push_back(n.input(2));
-  const Type type = working_type(x.type);
-  const auto padded = [&](const Reads &r, const Axes &at, const Expression &i) {
-    return select(i < before, r[1]({at[0], at[1], i}), r[0]({at[0], at[1], i - before}));
-  };
-  n.give(0, n.formula(x.type, x.shape, operands, [&](const Reads &r, const Axes &at) {
-    Expression e = reduce(Function::sum, {taps}, [&](const auto &s) {
-      const Expression w = r[2]({at[1], constant_integer(Type::i64, 0), s[0]});
-      return cast(type, w) * cast(type, padded(r, at, at[2] + s[0]));
+  const Value now = x, past = has_past ? n.input(3) : filled(n, x.type, state, 0),
+              kernel = cast(working_type(x.type), weight);
+  const Value padded = inlined({x.shape[0], x.shape[1], before + x.shape[2]}, [&](const Axes &at) {
+    return select(at[2] < before, past.at(at), now(at[0], at[1], at[2] - before));
+  });
+  Value y = compute("causal", now.extents(), [&](const Axes &at) {
+    return sum({Expression(taps)}, [&](const Axes &k) {
+      return kernel(at[1], 0, k[0]) * cast(kernel.type(), padded(at[0], at[1], at[2] + k[0]));
     });
-    if (r.size() > 3) e = e + cast(type, r[3]({at[1]}));
-    if (activation != "none") e = e / (1.0 + exp(-e));
-    return cast(x.type, e);
-  }));
-  n.give(1, n.formula(x.type, state, {x, past},
-                      [&](const Reads &r, const Axes &at) { return padded(r, at, at[2] + x.shape[2]); }));
+  });
+  if (n.has(2)) y = y + algorithms::by_channel(cast(kernel.type(), n.input(2)), y);
+  if (activation != "none") y = algorithms::silu(y);
+  n.give(0, cast(x.type, y));
+  n.give(1, inlined(extents(state), [&](const Axes &at) { return padded(at[0], at[1], at[2] + x.shape[2]); }));
 }
 
 }  // namespace

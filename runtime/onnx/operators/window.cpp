@@ -96,21 +96,6 @@ Operand as_image(Lowering &n, const Operand &x) {
   return x.value.defined() ? n.constant(x.value.in_layout(Layout::row_major).reshaped(shape)) : n.reshaped(x, shape);
 }
 
-Expression windowed(const Read &x, const SlidingAxes &axes, const Expression &batch, const Expression &channel,
-                    const Axes &at, const std::vector<Expression> &taps, const Expression &outside) {
-  std::vector<Expression> indices = {batch, channel};
-  Expression inside;
-  for (size_t d = 0; d < axes.size(); ++d) {
-    const Expression i = axes[d].index(at[d + 2], taps[d]);
-    indices.push_back(i);
-    if (!axes[d].leaves_image()) continue;
-    const Expression here = i >= 0 && i < axes[d].extent;
-    inside = inside.defined() ? inside && here : here;
-  }
-  const Expression value = x(std::move(indices));
-  return inside.defined() ? select(inside, value, outside) : value;
-}
-
 Shape kernel_of(const SlidingAxes &axes) {
   Shape all;
   for (const SlidingAxis &a : axes) all.push_back(a.kernel);
@@ -123,12 +108,10 @@ Shape positions_of(const SlidingAxes &axes) {
   return all;
 }
 
-Origin origin(const SlidingAxis &axis, const Expression &element, const Expression &tap) {
-  const Expression from = element + axis.before - tap * axis.dilation;  // position * stride
-  const Expression position = from / axis.stride;
-  Expression exists = from >= 0 && position < axis.positions;
-  if (axis.stride > 1) exists = exists && from % axis.stride == 0;
-  return {position, exists};
+algorithms::Slides slides_of(const SlidingAxes &axes) {
+  std::vector<algorithms::Slide> all;
+  for (const SlidingAxis &a : axes) all.push_back(a.slide());
+  return all;
 }
 
 }  // namespace saltern

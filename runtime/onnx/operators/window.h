@@ -4,6 +4,7 @@
 //
 //   along each dimension, tap t of the window at position p reads element  p * stride - before + t * dilation
 
+#include "algorithms/sliding.h"
 #include "runtime/onnx/operators/lowering.h"
 
 namespace saltern {
@@ -12,11 +13,7 @@ struct SlidingAxis {
   int64_t extent, kernel, stride, dilation, before, after, positions;
 
   int64_t span() const { return (kernel - 1) * dilation + 1; }
-  // Whether some tap reads outside the image.
-  bool leaves_image() const { return before > 0 || (positions - 1) * stride - before + span() > extent; }
-  Expression index(const Expression &position, const Expression &tap) const {
-    return position * stride - before + tap * dilation;
-  }
+  algorithms::Slide slide() const { return {stride, dilation, before, after, positions}; }
 };
 
 using SlidingAxes = std::vector<SlidingAxis>;
@@ -36,19 +33,10 @@ Attributes window_attributes(const SlidingAxes &axes);
 // (N, C, L) as (N, C, 1, L); images of rank 4 as they are.
 Operand as_image(Lowering &n, const Operand &x);
 
-// The element that taps read, or `outside` where they leave the image.
-Expression windowed(const Read &x, const SlidingAxes &axes, const Expression &batch, const Expression &channel,
-                    const Axes &at, const std::vector<Expression> &taps, const Expression &outside);
-
 // The extents of all kernels, and positions.
 Shape kernel_of(const SlidingAxes &axes);
 Shape positions_of(const SlidingAxes &axes);
 
-// What scatters instead (transposed convolutions, columns to images): the position at which tap t of the window reads
-// element i, and whether there is one.
-struct Origin {
-  Expression position, exists;
-};
-Origin origin(const SlidingAxis &axis, const Expression &element, const Expression &tap);
+algorithms::Slides slides_of(const SlidingAxes &axes);
 
 }  // namespace saltern

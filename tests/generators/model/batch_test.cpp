@@ -124,6 +124,13 @@ TEST(BatchedModel, WhatKeepsSamplesApartIsAccepted) {
               b.graph.add_node("softmax", {"halves"}, "y", folded, {{"axis", int64_t{1}}});
             }),
             "");
+  EXPECT_EQ(refusal([](GraphBuilder &b, int64_t samples) {
+              b.graph.add_node("slice", {"x"}, "part", {samples, 4},
+                               {{"axis", int64_t{1}}, {"begin", int64_t{1}}, {"count", int64_t{4}}});
+              b.graph.add_node("sum", {"part"}, "mean", {samples, 1}, {{"axes", Shape{1}}, {"scale", 0.25}});
+              b.graph.add_node("expand", {"mean"}, "y", {samples, 6}, {{"shape", Shape{samples, 6}}});
+            }),
+            "");
 }
 
 TEST(BatchedModel, WhatMixesSamplesIsRefusedByName) {
@@ -139,6 +146,9 @@ TEST(BatchedModel, WhatMixesSamplesIsRefusedByName) {
       },
       [](GraphBuilder &b, int64_t samples) {
         b.graph.add_node("matmul", {"x", "x"}, "y", {samples, samples});
+      },
+      [](GraphBuilder &b, int64_t) {
+        b.graph.add_node("sum", {"x"}, "y", {1, 6}, {{"axes", Shape{-2}}, {"scale", 1.0}});
       },
       formula_of([=](int64_t) { return x(zero(), axis(1)); }),                        // the first sample's for all
       formula_of([](int64_t samples) { return x(samples - 1 - axis(0), axis(1)); }),  // another sample's

@@ -15,15 +15,22 @@
 namespace saltern::generators {
 namespace {
 
+using formula::Axes;
+using formula::Expression;
+
+// x and w inside of a formula.
+using Reads = std::vector<std::function<Expression(const Axes &)>>;
+using Element = std::function<Expression(const Reads &, const Axes &)>;
+
 // A graph of one formula of x and w.
 Graph graph_of(const Shape &x_shape, const Shape &w_shape, const Shape &shape, const Element &element) {
   Graph g;
   g.add_input("x", x_shape);
   g.add_input("w", w_shape);
-  const Graph::Node node = {"test", {}, {"x", "w"}, {"y"}};
-  Lowering to(node, 0, {}, g);
-  const Operand x = {"x", Type::f32, x_shape, {}}, w = {"w", Type::f32, w_shape, {}};
-  g.outputs = {to.formula(Type::f32, shape, {x, w}, element).name};
+  Reads reads;
+  for (int operand : {0, 1})
+    reads.push_back([operand](const Axes &at) { return formula::load(operand, Type::f32, at); });
+  g.outputs = {g.add_node("formula", {"x", "w"}, "y", shape, {{"element", element(reads, axes_of(shape))}})};
   return g;
 }
 

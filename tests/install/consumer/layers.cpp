@@ -4,7 +4,8 @@
 #include <cstdio>
 #include <exception>
 
-#include "runtime/autograd/formula_operation.h"
+#include "runtime/autograd/check_gradients.h"
+#include "runtime/autograd/variable.h"
 #include "runtime/graph/model_file.h"
 #include "runtime/graph/trace.h"
 #include "runtime/layers.h"
@@ -19,8 +20,15 @@ struct OwnScale : Module {
   void visit(Visitor &v) override { v.parameter("scale", scale); }
 };
 
+const Operation own_group_norm("own_group_norm", [](Value x, Value scale, Value shift) {
+  const Value g = split(x, 1, 2, quotient(x.extent(1), 2)), d = g - mean(g, {2, 3});  // two groups of channels
+  return merged(d / sqrt(mean(d * d, {2, 3}) + 1e-5), 1) * scale + shift;
+});
+
 int main(int argc, char **argv) {
   try {
+    check_gradients(own_scale, {{2, 3}, {3}});
+    check_gradients(own_group_norm, {{2, 4, 3}, {4, 1}, {4, 1}});
     Random random(1);
     Sequential net(Linear(random, 3, 2), OwnScale(2), ReLU());
     net.load_state({{"0.weight", Tensor::of<float>({2, 3}, {2, 4, 6, 4, 5, 6})},
@@ -28,7 +36,7 @@ int main(int argc, char **argv) {
                     {"1.scale", Tensor::of<float>({2}, {0.5f, 3})}});
     const Variable y = net.forward(Variable(Tensor::of<float>({1, 3}, {1, 1, 2})));
     std::printf("%g %g\n", y.value().at<float>({0, 0}), y.value().at<float>({0, 1}));
-    if (argc > 1) save_model(argv[1], trace(net, {1, 3}));
+    if (argc > 1) save_model(argv[1], trace(net, {"batch", 3}));
   } catch (const std::exception &e) {
     std::fprintf(stderr, "layers: %s\n", e.what());
     return 1;

@@ -48,7 +48,7 @@ TEST(GraphText, BrokenTextNamesTheLineAndTheFault) {
   for (const Case &c : std::vector<Case>{
            {"", "empty"},
            {"graph 7\n", "line 1"},
-           {head + "inputx f32 [1]\n", "line 2, column 1: expected input"},
+           {head + "inputx f32 [1]\n", "line 2, column 1: expected size, input"},
            {head + "input x f33 [1]\n", "'f33' is not an element type"},
            {head + "input x f32 [1\n", "expected ']'"},
            {head + "input x f32 [-4]\noutput x\n", "extents of 0 or more"},

@@ -50,6 +50,15 @@ TEST(Walk, ALoopWithoutATurnGivesNothingOfTheDeclaredShape) {
   expect_everywhere(model_of(loop("0")), Tensor::of<float>({2}, {1, 10}), {0, 2}, {});
 }
 
+TEST(Walk, ACountThatIsNotKnownNamesTheInputsThatItComesFrom) {
+  const Model m = model_of(
+      "input a i64 []\ninput b i64 []\ninput c i64 []\ninput x f32 [2]\nnode Mul(a, b) -> ab\nnode Add(ab, a) -> n\n"
+      "graph body\ninput i\ninput on\ninput v\nnode Identity(on) -> next\nnode Add(v, x) -> w\n"
+      "output next\noutput w\nend\nnode Loop(n, \"\", x) {body = graph body} -> y\noutput y\n");
+  EXPECT_THROW(lower_model(m), Unsupported);
+  expect_error([&] { lower_model(m); }, {"Loop", "its number of turns ('n')", "the inputs 'a', 'b' are"});
+}
+
 TEST(Walk, FunctionsHaveAttributesAndOpsetsOfTheirOwn) {
   Model m =
       model_of("input x f32 [1, 2, 2]\nnode Biggest(x) of own {where = 1} -> a\nnode Hardmax(a) -> y\noutput y\n");
@@ -83,7 +92,7 @@ TEST(Walk, AShapeThatDependsOnDataIsNotLowered) {
       "node If(x) as choice {then_branch = graph a, else_branch = graph b} -> y\noutput y\n");
   EXPECT_EQ(run_model(m, {{"x", Tensor::of<bool>({}, {false})}}).at("y").tensor().item(), 2);
   EXPECT_THROW(lower_model(m), Unsupported);
-  expect_error([&] { lower_model(m); }, {"choice", "depends on data"});
+  expect_error([&] { lower_model(m); }, {"choice", "'x'", "run time only"});
 }
 
 }  // namespace

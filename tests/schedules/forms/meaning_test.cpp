@@ -17,7 +17,7 @@ namespace saltern {
 namespace {
 
 using algorithms::Slide;
-using algorithms::Slide2d;
+using algorithms::Slides;
 using formula::Expression;
 using formula::permuted;
 using formula::Value;
@@ -28,7 +28,7 @@ struct Given {
   std::vector<int> scalars;
 
   // Eight of them, from number `first` on: stride, dilation, padding before and behind, along x and along y.
-  Slide2d slide(size_t first = 0) const {
+  Slides slide(size_t first = 0) const {
     const auto along = [&](size_t i) {
       return Slide{scalars.at(i), scalars.at(i + 1), scalars.at(i + 2), scalars.at(i + 3)};
     };
@@ -63,6 +63,32 @@ formula::Values conv2d_gradient_w(const Given &g) {
   return {weights_in_memory(formula::gradient({algorithms::grouped_conv2d(x, w, g.slide())}, {dy}, {w})[0])};
 }
 
+// ---- Of each channel by itself: images lie as (n, y, x, c), weights as (ky, kx, c).
+Value pixels(const Value &v) { return permuted(v, {0, 3, 1, 2}); }
+Value pixels_in_memory(const Value &v) { return permuted(v, {0, 2, 3, 1}); }
+Value depthwise(const Value &x, const Value &w, const Slides &s) {
+  const Value taps = formula::inlined({w.extent(2), 1, w.extent(0), w.extent(1)},
+                                      [&](const formula::Axes &at) { return w(at[2], at[3], at[0]); });
+  return algorithms::convolution(x, taps, s, x.extent(1));
+}
+
+formula::Values depthwise2d(const Given &g) {
+  const Value b = formula::inlined({g.in[2].extent(0), 1, 1}, [&](const formula::Axes &at) { return g.in[2](at[0]); });
+  return {pixels_in_memory(depthwise(pixels(g.in[0]), g.in[1], g.slide()) + b)};
+}
+
+formula::Values depthwise2d_gradient_x(const Given &g) {
+  const Value &w = g.in[0], dy = pixels(g.in[1]);
+  const Value x = formula::input("image", {dy.extent(0), dy.extent(1), g.scalars[9], g.scalars[8]});
+  return {pixels_in_memory(formula::gradient({depthwise(x, w, g.slide())}, {dy}, {x})[0])};
+}
+
+formula::Values depthwise2d_gradient_w(const Given &g) {
+  const Value x = pixels(g.in[0]), dy = pixels(g.in[1]);
+  const Value w = formula::input("weights", {g.scalars[9], g.scalars[8], x.extent(1)});
+  return formula::gradient({depthwise(x, w, g.slide())}, {dy}, {w});
+}
+
 // ---- Products: x(n, i), w(o, i).
 Value dense_product(const Value &x, const Value &w) { return algorithms::matmul(x, permuted(w, {1, 0})); }
 
@@ -74,10 +100,7 @@ formula::Values dense_gradient(const Given &g, bool of_weights) {
   return formula::gradient({y}, {dy}, {wanted});
 }
 
-// ---- Pools: images lie as (n, y, x, c), and the window's extents stand before the slide, that along x first.
-Value pixels(const Value &v) { return permuted(v, {0, 3, 1, 2}); }
-Value pooled(const Value &v) { return permuted(v, {0, 2, 3, 1}); }
-
+// ---- Pools: images lie as those above, and the window's extents stand before the slide, that along x first.
 const std::map<std::string, Meaning> &meanings() {
   static const std::map<std::string, Meaning> rows = {
       {"conv2d", conv2d},
@@ -86,25 +109,28 @@ const std::map<std::string, Meaning> &meanings() {
       {"dense", [](const Given &g) { return formula::Values{dense_product(g.in[0], g.in[1]) + g.in[2]}; }},
       {"dense_gradient_x", [](const Given &g) { return dense_gradient(g, false); }},
       {"dense_gradient_w", [](const Given &g) { return dense_gradient(g, true); }},
+      {"depthwise2d", depthwise2d},
+      {"depthwise2d_gradient_x", depthwise2d_gradient_x},
+      {"depthwise2d_gradient_w", depthwise2d_gradient_w},
       {"matmul", [](const Given &g) { return formula::Values{algorithms::matmul(g.in[0], g.in[1])}; }},
       {"max_pool2d",
        [](const Given &g) {
          return formula::Values{
-             pooled(algorithms::max_pool2d(pixels(g.in[0]), g.scalars[1], g.scalars[0], g.slide(2)))};
+             pixels_in_memory(algorithms::max_pool(pixels(g.in[0]), {g.scalars[1], g.scalars[0]}, g.slide(2)))};
        }},
       {"average_pool2d",
        [](const Given &g) {
          const auto counts = g.scalars[10] ? algorithms::Counts::all : algorithms::Counts::inside;
-         return formula::Values{
-             pooled(algorithms::average_pool2d(pixels(g.in[0]), g.scalars[1], g.scalars[0], g.slide(2), counts))};
+         return formula::Values{pixels_in_memory(
+             algorithms::average_pool(pixels(g.in[0]), {g.scalars[1], g.scalars[0]}, g.slide(2), counts))};
        }},
       {"average_pool2d_gradient",
        [](const Given &g) {
          const auto counts = g.scalars[10] ? algorithms::Counts::all : algorithms::Counts::inside;
          const Value dy = pixels(g.in[0]);
          const Value x = formula::input("image", {dy.extent(0), dy.extent(1), g.scalars[12], g.scalars[11]});
-         const Value y = algorithms::average_pool2d(x, g.scalars[1], g.scalars[0], g.slide(2), counts);
-         return formula::Values{pooled(formula::gradient({y}, {dy}, {x})[0])};
+         const Value y = algorithms::average_pool(x, {g.scalars[1], g.scalars[0]}, g.slide(2), counts);
+         return formula::Values{pixels_in_memory(formula::gradient({y}, {dy}, {x})[0])};
        }},
   };
   return rows;

@@ -88,6 +88,25 @@ TEST(TfIdfVectorizer, SkipsNoFurtherThanTheRow) {
                               {"ngram_indexes", Shape{0, 1}},
                               {"pool_int64s", Shape{5, 5, 5}}}};
   EXPECT_EQ(values_of<float>(call.on_host()[0]), (std::vector<float>{2, 1}));
+  EXPECT_EQ(values_of<float>(call.lowered()[0]), (std::vector<float>{2, 1}));
+}
+
+TEST(TfIdfVectorizer, RefusesPlacesAndLengthsThatAreNone) {
+  const auto call = [](int64_t place, const Shape &starts, size_t items) {
+    return OperatorCall{"TfIdfVectorizer",
+                        {list({5})},
+                        {{"mode", "TF"},
+                         {"min_gram_length", int64_t{1}},
+                         {"max_gram_length", most},
+                         {"max_skip_count", int64_t{0}},
+                         {"ngram_counts", starts},
+                         {"ngram_indexes", Shape{place}},
+                         {"pool_int64s", Shape(items, 5)}}};
+  };
+  EXPECT_THROW(call(most, {0}, 1).on_host(), Error);
+  EXPECT_THROW(call(most, {0}, 1).lowered(), Error);
+  EXPECT_THROW(call(0, Shape(5000, 0), 5000).lowered(), Unsupported);
+  EXPECT_EQ(values_of<float>(call(0, Shape(5000, 0), 5000).on_host()[0]), (std::vector<float>{0}));
 }
 
 TEST(Evaluate, RefusesFormulasThatNeverEnd) {

@@ -117,6 +117,22 @@ TEST(Reshape, RefusesWhatDoesNotFit) {
   EXPECT_THROW((OperatorCall{"Reshape", {counted(6), list({-1, -1})}}.lowered()), Error);
 }
 
+TEST(Compress, KeepsWhatIsMarked) {
+  const Tensor x = Tensor::of<int64_t>({2, 3}, {0, 1, 2, 3, 4, 5}), marks = Tensor::of<bool>({3}, {true, false, true}),
+               one = Tensor::of<bool>({2}, {false, true}), none = Tensor::of<bool>({1}, {false});
+  const auto kept = [](const Tensor &x, const Tensor &marks, const Attributes &a) {
+    return OperatorCall{"Compress", {x, marks}, a}.lowered()[0];
+  };
+  EXPECT_EQ(values_of<int64_t>(kept(x, marks, {{"axis", int64_t{-1}}})), (Integers{0, 2, 3, 5}));
+  EXPECT_EQ(values_of<int64_t>(kept(x, one, {{"axis", int64_t{0}}})), (Integers{3, 4, 5}));
+  EXPECT_EQ(values_of<int64_t>(kept(x, marks, {})), (Integers{0, 2}));
+  EXPECT_EQ(kept(x, none, {{"axis", int64_t{1}}}).tensor().shape(), (Shape{2, 0}));
+  EXPECT_THROW(kept(x, marks, {{"axis", int64_t{0}}}), Error);
+  const Tensor texts = Tensor::of<std::string>({3}, {"a", "b", "c"});
+  EXPECT_EQ(values_of<std::string>(OperatorCall{"Compress", {texts, marks}}.on_host()[0]),
+            (std::vector<std::string>{"a", "c"}));
+}
+
 TEST(Gather, RefusesPlacesThatAreNone) {
   const OperatorCall c = {"Gather", {counted(3), list({-3, 2})}};
   EXPECT_EQ(values_of<int64_t>(c.lowered()[0]), (Integers{0, 2}));

@@ -37,6 +37,18 @@ TEST(ResizeTable, WeightsAddUpToOneWhateverTheRule) {
           }
 }
 
+// Where the edge moves both taps to one element, their products add up to it, to the bit.
+TEST(ResizeTable, WhatLiesBeyondTheEdgeIsWhatLiesOnIt) {
+  ResizeRule rule;
+  rule.mode = "linear";
+  const ResizeTable t = resize_table(rule, {2, 6, 3});
+  const float edge = 0.607117533F;
+  for (size_t o : {0, 4, 5}) {
+    ASSERT_EQ(t.elements[2 * o], t.elements[2 * o + 1]) << o;
+    EXPECT_EQ(static_cast<float>(t.weights[2 * o]) * edge + static_cast<float>(t.weights[2 * o + 1]) * edge, edge) << o;
+  }
+}
+
 TEST(ResizeTable, RoundsHalvesAsItIsTold) {
   // Places 0, 0.5, 1, 1.5 of two elements.
   const auto elements = [](const char *rounding) {
