@@ -1,6 +1,7 @@
 #include "runtime/graph/executor.h"
 
 #include <numeric>
+#include <set>
 
 #include "runtime/formula/computation.h"
 #include "runtime/graph/formula_node.h"
@@ -63,8 +64,10 @@ std::map<std::string, Tensor> run(const Graph &graph, const std::map<std::string
     for (const std::string &i : n.inputs) ++readers[i];
   for (const std::string &o : graph.outputs) ++readers[o];
 
+  for (const Graph::State &s : graph.state) values[s.value] = s.initial;
   for (const std::string &name : graph.inputs) {
     const auto given = inputs.find(name);
+    if (given == inputs.end() && values.count(name)) continue;
     if (given == inputs.end()) fail("the input '", name, "' is missing");
     expect_value("the input", name, graph.value(name), given->second);
     values[name] = given->second;
@@ -86,6 +89,27 @@ std::map<std::string, Tensor> run(const Graph &graph, const std::map<std::string
   }
   std::map<std::string, Tensor> outputs;
   for (const std::string &o : graph.outputs) outputs[o] = values.at(o);
+  return outputs;
+}
+
+std::map<std::string, Tensor> run(const Graph &graph, const std::map<std::string, Tensor> &inputs,
+                                  std::map<std::string, Tensor> &state, const RunHooks &hooks) {
+  std::map<std::string, Tensor> all = inputs;
+  std::set<const void *> memory;
+  for (const Graph::State &s : graph.state) {
+    if (!state.count(s.value)) state[s.value] = s.initial.clone();
+    all[s.value] = state.at(s.value);
+    memory.insert(state.at(s.value).memory().get());
+  }
+  std::map<std::string, Tensor> outputs = run(graph, all, hooks);
+  // What is some state's old value is taken out of its memory before anything is written there.
+  for (auto &[name, t] : outputs)
+    if (memory.count(t.memory().get())) t = t.clone();
+  for (const Graph::State &s : graph.state) {
+    if (s.next == s.value) continue;
+    state.at(s.value).copy_from(outputs.at(s.next));
+    outputs.erase(s.next);
+  }
   return outputs;
 }
 

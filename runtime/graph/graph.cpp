@@ -46,6 +46,7 @@ struct Names {
 };
 
 void validate_imported(const Graph &g, const Names *outer) {
+  if (!g.state.empty()) fail("an imported graph has no state; this one has '", g.state[0].value, "'");
   Names known;
   known.outer = outer;
   known.own.reserve(g.values.size() + g.nodes.size());
@@ -81,6 +82,10 @@ bool is_same(const Graph::Value &a, const Graph::Value &b) {
   return true;
 }
 
+bool is_same(const Graph::State &a, const Graph::State &b) {
+  return a.value == b.value && a.next == b.next && is_same(Attribute(a.initial), Attribute(b.initial));
+}
+
 bool is_same(const Graph::Node &a, const Graph::Node &b) {
   return a.operation == b.operation && a.domain == b.domain && a.label == b.label && a.inputs == b.inputs &&
          a.outputs == b.outputs && a.references == b.references && a.attributes == b.attributes;
@@ -90,6 +95,8 @@ bool is_same(const Graph::Node &a, const Graph::Node &b) {
 
 bool is_same(const Graph &a, const Graph &b) {
   return a.inputs == b.inputs && a.outputs == b.outputs && a.sizes == b.sizes &&
+         std::equal(a.state.begin(), a.state.end(), b.state.begin(), b.state.end(),
+                    [](const Graph::State &x, const Graph::State &y) { return is_same(x, y); }) &&
          std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(),
                     [](const Graph::Node &x, const Graph::Node &y) { return is_same(x, y); }) &&
          std::equal(a.values.begin(), a.values.end(), b.values.begin(), b.values.end(),
@@ -141,6 +148,24 @@ int Graph::uses(const std::string &name) const {
 
 bool Graph::is_output(const std::string &name) const { return contains(outputs, name); }
 
+std::vector<std::string> Graph::given() const {
+  NameSet kept;
+  for (const State &s : state) kept.insert(s.value);
+  std::vector<std::string> all;
+  for (const std::string &i : inputs)
+    if (!kept.count(i)) all.push_back(i);
+  return all;
+}
+
+std::vector<std::string> Graph::asked() const {
+  NameSet kept;
+  for (const State &s : state) kept.insert(s.next);
+  std::vector<std::string> all;
+  for (const std::string &o : outputs)
+    if (!kept.count(o)) all.push_back(o);
+  return all;
+}
+
 std::string Graph::fresh_name(const std::string &stem) const {
   if (!values.count(stem)) return stem;
   // Numbers are mostly taken one after another: the first free one is looked for in steps that double, then halve, so
@@ -162,6 +187,13 @@ void Graph::add_input(const std::string &name, Shape shape, Type type) {
 
 void Graph::add_constant(const std::string &name, Tensor value) { values[name] = {value.shape(), value.type(), value}; }
 
+void Graph::add_state(const std::string &name, const std::string &next, Tensor initial) {
+  values[name] = {initial.shape(), initial.type(), {}};
+  inputs.push_back(name);
+  if (next != name) outputs.push_back(next);
+  state.push_back({name, next, std::move(initial)});
+}
+
 std::string Graph::add_node(const std::string &operation, std::vector<std::string> from, const std::string &to,
                             Shape shape, Attributes attributes, Type type) {
   const std::string name = fresh_name(to);
@@ -173,6 +205,8 @@ std::string Graph::add_node(const std::string &operation, std::vector<std::strin
 void Graph::replace_uses(const std::string &from, const std::string &to) {
   for (Node &n : nodes) std::replace(n.inputs.begin(), n.inputs.end(), from, to);
   std::replace(outputs.begin(), outputs.end(), from, to);
+  for (State &s : state)
+    if (s.next == from) s.next = to;
 }
 
 void Graph::remove_unused() {
@@ -197,6 +231,34 @@ void Graph::remove_unused() {
   }
   nodes.erase(nodes.begin() + static_cast<std::ptrdiff_t>(kept), nodes.end());
 }
+
+namespace {
+
+void validate_state(const Graph &graph) {
+  const NameSet inputs(graph.inputs.begin(), graph.inputs.end()), outputs(graph.outputs.begin(), graph.outputs.end());
+  NameSet values, nexts;
+  for (const Graph::State &s : graph.state) {
+    const auto is = [&](const Tensor &t, const Graph::Value &v) { return t.shape() == v.shape && t.type() == v.type; };
+    const auto about = [](const Shape &shape, Type type) {
+      return std::string(facts(type).name) + " " + to_string(shape);
+    };
+    const Graph::Value &v = graph.value(s.value), &next = graph.value(s.next);
+    if (!values.insert(s.value).second) fail("the state '", s.value, "' is listed twice");
+    if (!inputs.count(s.value)) fail("the state '", s.value, "' is not among the inputs");
+    if (!s.initial.defined() || !is(s.initial, v))
+      fail("the state '", s.value, "' is ", about(v.shape, v.type), " and begins as ",
+           s.initial.defined() ? about(s.initial.shape(), s.initial.type()) : "nothing");
+    if (s.next == s.value) continue;
+    if (!nexts.insert(s.next).second) fail("'", s.next, "' is the next value of two states");
+    if (!outputs.count(s.next))
+      fail("'", s.next, "', which the state '", s.value, "' becomes, is not among the outputs");
+    if (!is(s.initial, next))
+      fail("the state '", s.value, "' is ", about(v.shape, v.type), " and becomes ", about(next.shape, next.type),
+           " ('", s.next, "')");
+  }
+}
+
+}  // namespace
 
 void validate(const Graph &graph) {
   // What stands for an open size is large, and never made.
@@ -224,6 +286,7 @@ void validate(const Graph &graph) {
     if (!known.count(o)) fail("nothing makes the output '", o, "'");
   for (const auto &[name, v] : graph.values)
     if (!known.count(name)) fail("the value '", name, "' is neither input nor constant, and no node makes it");
+  validate_state(graph);
   if (known.size() == graph.values.size()) return;
   for (const Graph::Node &n : graph.nodes)
     for (const std::string &o : n.outputs) graph.value(o);  // throws where a node makes what is no value

@@ -5,6 +5,9 @@
 // constant or the output of exactly one node. Nodes stand in an order in which they can be computed. Shapes are in the
 // order that users know (N, C, H, W).
 //
+// A graph may have state: what one run leaves for the next one, such as the parameters of a training step
+// (runtime/optim/training_step.h). To whatever computes the graph, that is an input and an output like others.
+//
 // Two kinds of graph have this form. An imported one is as its file says: operators of ONNX, graphs in attributes,
 // inputs that may be absent (an empty name), and of many values nothing is known but the name. A lowered one (and one
 // that was traced) has Saltern's own operations and knows every shape; validate() holds it to that.
@@ -51,6 +54,13 @@ struct Graph {
     std::map<std::string, std::string> references = {};
   };
 
+  // An input that a run finds as the run before left it: that run's `next`, an output. Where `next` is the input itself,
+  // runs leave it as it is: a learning rate.
+  struct State {
+    std::string value, next;
+    Tensor initial;
+  };
+
   // The numbers that stand for sizes which are open, by name (open_sizes.h). What computes or compiles a graph needs one
   // without.
   using Sizes = std::map<std::string, int64_t>;
@@ -58,6 +68,7 @@ struct Graph {
   NamedMap<Value> values;
   std::vector<Node> nodes;
   std::vector<std::string> inputs, outputs;
+  std::vector<State> state;
   Sizes sizes;
 
   const Value &value(const std::string &name) const;
@@ -66,11 +77,16 @@ struct Graph {
   // How many nodes read a value, plus one if it is an output of the graph.
   int uses(const std::string &name) const;
   bool is_output(const std::string &name) const;
+  // What whoever runs the graph gives and asks for: inputs and outputs that are not state.
+  std::vector<std::string> given() const;
+  std::vector<std::string> asked() const;
   // A name that no value has, beginning with `stem`.
   std::string fresh_name(const std::string &stem) const;
 
   void add_input(const std::string &name, Shape shape, Type type = Type::f32);
   void add_constant(const std::string &name, Tensor value);
+  // Makes state of a value, which may be a constant until then.
+  void add_state(const std::string &name, const std::string &next, Tensor initial);
   // Adds a node with one output of its own name, and returns that name.
   std::string add_node(const std::string &operation, std::vector<std::string> from, const std::string &to, Shape shape,
                        Attributes attributes = {}, Type type = Type::f32);

@@ -46,17 +46,17 @@ class Parser {
       const char *word;
       void (Parser::*read)(Line &);
     };
-    static constexpr Reader readers[] = {{"input ", &Parser::input}, {"constant ", &Parser::constant},
-                                         {"value ", &Parser::value}, {"node ", &Parser::node},
-                                         {"graph ", &Parser::graph}, {"output ", &Parser::output},
-                                         {"size ", &Parser::size},   {"end", &Parser::end}};
+    static constexpr Reader readers[] = {
+        {"input ", &Parser::input}, {"constant ", &Parser::constant}, {"value ", &Parser::value},
+        {"node ", &Parser::node},   {"graph ", &Parser::graph},       {"output ", &Parser::output},
+        {"size ", &Parser::size},   {"state ", &Parser::state},       {"end", &Parser::end}};
     for (const Reader &r : readers) {
       if (!line.accept(r.word)) continue;
       (this->*r.read)(line);
       if (!line.at_end()) line.wrong("the line should end here");
       return;
     }
-    line.wrong("expected size, input, constant, value, node, graph, output or end");
+    line.wrong("expected size, input, constant, value, node, graph, output, state or end");
   }
 
   Graph &here() { return open_.back().graph; }
@@ -116,6 +116,16 @@ class Parser {
     for (const auto &[known, taken] : here().sizes)
       if (known == name || taken == number) line.wrong("the size '", known, "' is ", taken, " already");
     here().sizes[name] = number;
+  }
+
+  void state(Line &line) {
+    const std::string name = line.name();
+    const auto v = here().values.find(name);
+    if (v == here().values.end()) line.wrong("there is no input '", name, "'");
+    line.expect("->");
+    Graph::State s = {name, line.name(), {}};
+    s.initial = line.accept("=") ? line.elements(v->second, referred_) : line.referred_tensor(name, referred_);
+    here().state.push_back(std::move(s));
   }
 
   void output(Line &line) { here().outputs.push_back(line.name()); }

@@ -8,6 +8,7 @@
 //   constant two f32 [] = [2.0]                                    or in it
 //   node conv2d(x, conv.weight, "") {pads = [1, 1, 1, 1], slope = 0.5, mode = "same"} -> y f32 [1, 32, 28, 28]
 //   output y
+//   state count -> next_count = [0]                                an input, the output that it becomes, its beginning
 //
 // An imported graph has more to say. An input or output that is absent is "", and what is not known is left out:
 //

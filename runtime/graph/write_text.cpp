@@ -115,6 +115,11 @@ class Writer {
       if (!mentioned.count(name)) line(indent, "value " + about(name));
     for (const Graph::Node &n : g.nodes) node_lines(g, n, indent, place);
     for (const std::string &o : g.outputs) line(indent, "output " + name_text(o));
+    for (const Graph::State &s : g.state) {
+      const std::string elements = tensor_text(s.initial, place + s.value);
+      line(indent, "state " + name_text(s.value) + " -> " + name_text(s.next) +
+                       (elements == "@" + name_text(s.value) ? "" : " = " + elements));
+    }
   }
 
   void node_lines(const Graph &g, const Graph::Node &n, const std::string &indent, const std::string &place) {
