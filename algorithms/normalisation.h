@@ -124,6 +124,17 @@ inline Value batch_norm(const Value &x, const Statistics &of, const Value &scale
   return (x - by_channel(of.mean, x, channel)) * by_channel(factor, x, channel) + by_channel(shift, x, channel);
 }
 
+// What is kept of the statistics of many batches: blended with those of the last one, whose variance is made unbiased for
+// that, by the share `momentum`. In f64, as thousands of batches are blended into one number.
+inline Statistics running_statistics(const Statistics &kept, const Statistics &now, double momentum, int64_t count) {
+  const auto wide = [](const Value &v) { return cast(Type::f64, v); };
+  const auto blend = [&](const Value &before, const Value &last) {
+    return cast(before.type(), (1 - momentum) * wide(before) + momentum * last);
+  };
+  const auto n = static_cast<double>(count);
+  return {blend(kept.mean, wide(now.mean)), blend(kept.variance, wide(now.variance) * n / (n - 1))};
+}
+
 // Where the statistics depend on x:  dx = scale r (dy - mean dy - h mean(dy h)),  r = 1 / sqrt(variance + epsilon),
 // h = (x - mean) r; where they are given:  dx = scale r dy. Derived, dx takes one more walk over x, for nothing knows that
 // deviations have the sum 0.

@@ -24,25 +24,38 @@ struct SgdSettings {
   Value rate, momentum, dampening, weight_decay, nesterov;
 };
 
+inline Value sgd_velocity(const Value &p, const Value &g, const Value &v, const SgdSettings &s) {
+  return s.momentum * v + (1 - s.dampening) * (g + s.weight_decay * p);
+}
+
+// p' with the new velocity.
+inline Value sgd_moved(const Value &p, const Value &g, const Value &velocity, const SgdSettings &s) {
+  return p - s.rate * where(s.nesterov == 0, velocity, g + s.weight_decay * p + s.momentum * velocity);
+}
+
 inline Values sgd(const Value &p, const Value &g, const Value &v, const SgdSettings &s) {
-  const Value gradient = g + s.weight_decay * p;
-  const Value velocity = s.momentum * v + (1 - s.dampening) * gradient;
-  const Value step = where(s.nesterov == 0, velocity, gradient + s.momentum * velocity);
-  return {p - s.rate * step, velocity};
+  const Value velocity = sgd_velocity(p, g, v, s);
+  return {sgd_moved(p, g, velocity, s), velocity};
 }
 
 struct AdamSettings {
   Value rate, beta1, beta2, epsilon, weight_decay, correction1, correction2, decoupled;
 };
 
+inline Values adam_moments(const Value &p, const Value &g, const Value &m, const Value &v, const AdamSettings &s) {
+  const Value gradient = g + where(s.decoupled == 0, s.weight_decay, 0) * p;
+  return {s.beta1 * m + (1 - s.beta1) * gradient, s.beta2 * v + (1 - s.beta2) * gradient * gradient};
+}
+
+// p' with the new moments.
+inline Value adam_moved(const Value &p, const Value &mean, const Value &square, const AdamSettings &s) {
+  const Value decayed = p * (1 - s.rate * where(s.decoupled == 0, 0, s.weight_decay));
+  return decayed - s.rate * ((mean / s.correction1) / (sqrt(square / s.correction2) + s.epsilon));
+}
+
 inline Values adam(const Value &p, const Value &g, const Value &m, const Value &v, const AdamSettings &s) {
-  const Value together = s.decoupled == 0;
-  const Value gradient = g + where(together, s.weight_decay, 0) * p;
-  const Value decayed = p * (1 - s.rate * where(together, 0, s.weight_decay));
-  const Value mean = s.beta1 * m + (1 - s.beta1) * gradient;
-  const Value square = s.beta2 * v + (1 - s.beta2) * gradient * gradient;
-  const Value step = (mean / s.correction1) / (sqrt(square / s.correction2) + s.epsilon);
-  return {decayed - s.rate * step, mean, square};
+  const Values moments = adam_moments(p, g, m, v, s);
+  return {adam_moved(p, moments[0], moments[1], s), moments[0], moments[1]};
 }
 
 struct AdagradSettings {

@@ -49,17 +49,40 @@ inline Expression normal(Type type, uint32_t seed, const Expression &number) {
   return radius * call(Function::cosine, uniform(type, seed, number * 2 + 1) * 6.28318530717958647692);
 }
 
+// A stream of random numbers as state, random(2): its seed, and how many were drawn. Where `count` more are: the stream that
+// they are from, and what is left for the next ones. The counter has 31 bits; a stream that has run through them goes on
+// under another seed.
+struct Drawn {
+  Value from, next;
+};
+
+inline Drawn drawn(const Value &random, const Expression &count) {
+  const auto whole = [](int64_t v) { return constant_integer(Type::i64, v); };
+  const Expression many = cast(Type::i64, count);
+  const Value from = compute("from", {2}, [&](Expression i) {
+    const Expression seed = cast(Type::u32, random(0)), is_left = random(1) + many <= whole(INT32_MAX);
+    const Expression another = cast(Type::i64, shifted(philox({seed, constant_integer(Type::u32, 1)}, seed)[0], 1));
+    return select(is_left, random(i), select(i == 0, another, whole(0)));
+  });
+  return {from, compute("next", {2}, [&](Expression i) { return from(i) + select(i == 0, whole(0), many); })};
+}
+
 // Dropout: elements are left out with a probability, and the others made larger so that the mean stays.
 //
 //   y(i) = keep(i) ? x(i) / (1 - probability) : 0,   keep(i) = uniform(seed, offset + i) >= probability
 //
-// dx(i) is dropout of dy(i) with the same seed, offset and probability: the mask is drawn again, never stored. The counter
-// is unsigned, since it may run over the largest integer and on.
+// Elements are numbered as they lie in memory with channels, x(n, c, ...), innermost. dx(i) is dropout of dy(i) with the
+// same seed, offset and probability: the mask is drawn again, never stored. The counter is unsigned, since it may run over
+// the largest integer and on.
 inline Value dropout(const Value &x, const Expression &seed, const Expression &offset, const Value &probability) {
-  return compute("dropout", {x.extent(0)}, [&](Expression i) {
+  return compute("dropout", x.extents(), [&](const Axes &at) {
+    Expression number = 0;
+    for (int d = 0; d < x.rank(); ++d)
+      if (d != 1 || x.rank() < 3) number = number * x.extent(d) + at[static_cast<size_t>(d)];
+    if (x.rank() >= 3) number = number * x.extent(1) + at[1];
     const Expression p = probability.at({}), one = constant(x.type(), 1), zero = constant(x.type(), 0);
-    const Expression keep = uniform(cast(Type::u32, seed), cast(Type::u32, offset) + cast(Type::u32, i)) >= p;
-    return select(keep, x(i) * (one / (one - cast(x.type(), p))), zero);
+    const Expression keep = uniform(cast(Type::u32, seed), cast(Type::u32, offset) + cast(Type::u32, number)) >= p;
+    return select(keep, x.at(at) * (one / (one - cast(x.type(), p))), zero);
   });
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 // Saltern's own operations that code names; the others are asked for by name (find_operation). Their rows stand in
-// runtime/layers/*.cpp, a family in each.
+// runtime/layers/*.cpp, a family in each, and those of updates in runtime/optim/updates.cpp.
 
 #include "runtime/autograd/operation.h"
 
@@ -8,9 +8,9 @@ namespace saltern {
 
 namespace operations {
 
-extern const Operation attention, average_pool2d, batch_norm, batch_norm_training, conv2d, conv2d_gradient_w,
+extern const Operation adam, attention, average_pool2d, batch_norm, batch_norm_training, conv2d, conv2d_gradient_w,
     conv2d_gradient_x, cross_entropy, dense, dense_gradient_b, dense_gradient_w, dense_gradient_x, dropout, layer_norm,
-    matmul, max_pool2d, max_pool2d_pick, reshape, rms_norm, softmax, softmax_gradient, sum;
+    matmul, max_pool2d, max_pool2d_pick, reshape, rms_norm, sgd, softmax, softmax_gradient, sum;
 
 }  // namespace operations
 

@@ -148,7 +148,7 @@ inline std::vector<double> compute(const Graph::Node &n, const std::vector<Naive
   if (n.operation == "average_pool2d") return pool(in, n.attributes, shape, false);
   if (n.operation == "softmax") return softmax(in[0]);
   if (n.operation == "batch_norm") return batch_norm(in, n.attributes);
-  if (n.operation == "reshape" || n.operation == "identity" || n.operation == "dropout") return in[0].data;
+  if (n.operation == "reshape" || n.operation == "identity") return in[0].data;
   std::vector<double> y(static_cast<size_t>(elements(shape)));
   for (size_t i = 0; i < y.size(); ++i) {
     const double a = broadcast(in[0], shape, i), b = in.size() > 1 ? broadcast(in[1], shape, i) : 0;

@@ -45,11 +45,13 @@ Operation::Operation(std::string name_, Algorithm algorithm_)
   add(*this);
 }
 
-Operation::Operation(std::string name_, Compute compute_, Algorithm algorithm_)
+Operation::Operation(std::string name_, Compute compute_, Algorithm algorithm_, Gradient gradient_)
     : name(std::move(name_)),
       algorithm(std::move(algorithm_)),
       compute(std::move(compute_)),
-      gradient([this](const Taped &t, const std::vector<Variable> &dy) { return derived_gradient(*this, t, dy); }),
+      gradient(gradient_ ? std::move(gradient_)
+                         : [this](const Taped &t,
+                                  const std::vector<Variable> &dy) { return derived_gradient(*this, t, dy); }),
       has_kernels(true) {
   add(*this);
 }

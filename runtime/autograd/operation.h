@@ -59,8 +59,8 @@ struct Operation {
   // Adds itself to the table; it must live as long as the program, at namespace scope.
   Operation(std::string name, Compute compute, Gradient gradient = nullptr);
   Operation(std::string name, Algorithm algorithm);
-  // By kernels; the formula says the rest: gradients, and what the model compiler makes of it.
-  Operation(std::string name, Compute compute, Algorithm algorithm);
+  // By kernels; the formula says the rest: gradients, unless there is a rule, and what the model compiler makes of it.
+  Operation(std::string name, Compute compute, Algorithm algorithm, Gradient gradient = nullptr);
   template <typename F, size_t N = value_count<F>(), typename = std::enable_if_t<(N > 0)>>
   Operation(std::string name, const F &f)
       : Operation(std::move(name), algorithm_of(f, std::make_index_sequence<N>())) {}

@@ -34,7 +34,6 @@ formula::ExactFormulas formulas_of(const Graph &graph, const Graph::Node &node) 
 
 std::vector<Tensor> compute_node(const Graph &graph, const Graph::Node &node, const std::vector<Tensor> &in) {
   if (is_formula_node(node)) return Computation(formulas_of(graph, node), Runs::once)(in);
-  if (node.operation == "dropout") return {in.at(0)};  // a graph is for inference, compiled and as ONNX too
   const Operation *operation = find_operation(node.operation);
   if (!operation) unsupported(describe(node), ": there is no such operation");
   Attributes attributes = node.attributes;

@@ -1,6 +1,7 @@
 #include "runtime/layers/batch_norm.h"
 
 #include "algorithms/normalisation.h"
+#include "runtime/autograd/state.h"
 #include "runtime/kernels/kernels.h"
 #include "runtime/layers/unary.h"
 #include "runtime/operations.h"
@@ -78,6 +79,11 @@ const Operation batch_norm_training(
       return {normalised(x, mean, variance, row_major(in.at(1)), row_major(in.at(2)), a.real("epsilon")), mean,
               variance};
     },
+    [](const Values &in, const Attributes &a) -> Values {
+      const algorithms::Statistics of = algorithms::statistics(in.at(0));
+      const Value epsilon = formula::constant_value(in[0].type(), a.real("epsilon"));
+      return {algorithms::batch_norm(in[0], of, in.at(1), in.at(2), epsilon), of.mean, of.variance};
+    },
     [](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
       if (dy[1].defined() || dy[2].defined()) fail("batch_norm_training: its statistics have no gradient rule");
       return apply(batch_norm_gradient, {t.input(0), t.output(1).detached(), t.output(2).detached(), t.input(1), dy[0]},
@@ -101,6 +107,17 @@ const Operation batch_norm(
 
 }  // namespace operations
 
+namespace {
+
+// (mean, variance, batches, those of this batch) -> the next mean, variance and batches
+const Operation running_statistics("running_statistics", [](const Values &in, const Attributes &a) -> Values {
+  const algorithms::Statistics next = algorithms::running_statistics({in.at(0), in.at(1)}, {in.at(3), in.at(4)},
+                                                                     a.real("momentum"), a.integer("count"));
+  return {next.mean, next.variance, in[2] + 1};
+});
+
+}  // namespace
+
 BatchNorm::BatchNorm(int64_t channels, double epsilon, double momentum) : epsilon_(epsilon), momentum_(momentum) {
   if (channels < 1) fail("BatchNorm(", channels, "): at least one channel is needed");
   weight = Variable(Tensor::full({channels}, 1), true);
@@ -113,23 +130,17 @@ BatchNorm::BatchNorm(int64_t channels, double epsilon, double momentum) : epsilo
 Variable BatchNorm::forward(const Variable &x) {
   const Attributes a = {{"epsilon", epsilon_}};
   if (!training()) return apply_one(operations::batch_norm, {x, mean_, variance_, weight, bias}, a);
-  const auto values_a_channel = static_cast<double>(x.value().size() / std::max<int64_t>(x.value().extent(1), 1));
-  if (values_a_channel < 2)
-    fail("BatchNorm: training needs more than one value a channel; x is ", to_string(x.shape()));
+  const int64_t count = x.value().size() / std::max<int64_t>(x.value().extent(1), 1);
+  if (count < 2) fail("BatchNorm: training needs more than one value a channel; x is ", to_string(x.shape()));
   const std::vector<Variable> y = apply(operations::batch_norm_training, {x, weight, bias}, a);
-  remember(y[1].value(), y[2].value(), values_a_channel);
+  // Running statistics, the variance unbiased, as PyTorch keeps them.
+  const std::vector<Variable> next =
+      apply(running_statistics, {latest(mean_), latest(variance_), latest(batches_), y[1], y[2]},
+            {{"momentum", momentum_}, {"count", count}});
+  keep(mean_, next[0]);
+  keep(variance_, next[1]);
+  keep(batches_, next[2]);
   return y[0];
-}
-
-void BatchNorm::remember(const Tensor &mean, const Tensor &variance, double count) {
-  for (int64_t c = 0; c < mean.size(); ++c) {
-    const auto blend = [&](float &kept, double now) {
-      kept = static_cast<float>((1 - momentum_) * kept + momentum_ * now);
-    };
-    blend(mean_.data<float>()[c], mean.data<float>()[c]);
-    blend(variance_.data<float>()[c], variance.data<float>()[c] * count / (count - 1));
-  }
-  ++*batches_.data<int64_t>();
 }
 
 }  // namespace saltern

@@ -23,9 +23,6 @@ class BatchNorm : public Module {
   }
 
  private:
-  // Running statistics, the variance unbiased, as PyTorch keeps them.
-  void remember(const Tensor &mean, const Tensor &variance, double count);
-
   double epsilon_, momentum_;
   Tensor mean_, variance_, batches_;
 };

@@ -1,12 +1,21 @@
 #include "runtime/layers/dropout.h"
 
-#include <limits>
-
+#include "algorithms/random.h"
+#include "runtime/autograd/state.h"
 #include "runtime/kernels/kernels.h"
 #include "runtime/operations.h"
 #include "runtime/tensor/strided.h"
 
 namespace saltern {
+
+namespace {
+
+const Operation drawn("drawn", [](const Values &in, const Attributes &a) -> Values {
+  const algorithms::Drawn d = algorithms::drawn(in.at(0), a.integer("count"));
+  return {d.from, d.next};
+});
+
+}  // namespace
 
 namespace operations {
 
@@ -15,12 +24,19 @@ const Operation dropout(
     [](const std::vector<Tensor> &in, const Attributes &a) -> std::vector<Tensor> {
       // One layout always: element i of x and element i of dy must be the same element.
       const Tensor x = channels_last(in.at(0)), y = Tensor::like(x);
-      call("dropout", {flat(x), static_cast<int32_t>(a.integer("seed")), static_cast<int32_t>(a.integer("offset")),
+      if (in.at(1).shape() != Shape{2} || in[1].type() != Type::i64)
+        fail("dropout: seed and offset are ", facts(in[1].type()).name, to_string(in[1].shape()), "; expected i64[2]");
+      const std::vector<int64_t> random = y.is_outline() ? std::vector<int64_t>(2) : in[1].integers();
+      call("dropout", {flat(x), static_cast<int32_t>(random[0]), static_cast<int32_t>(random[1]),
                        static_cast<float>(a.real("probability")), flat(y)});
       return {y};
     },
+    [](const Values &in, const Attributes &a) -> Values {
+      const Value probability = formula::constant_value(Type::f32, a.real("probability"));
+      return {algorithms::dropout(in.at(0), in.at(1)(0), in[1](1), probability)};
+    },
     [](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
-      return {apply_one(dropout, {dy[0]}, t.attributes())};
+      return {apply_one(dropout, {dy[0], t.input(1)}, t.attributes()), Variable()};
     });
 
 }  // namespace operations
@@ -33,16 +49,9 @@ Dropout::Dropout(Random &random, double probability) : probability_(probability)
 
 Variable Dropout::forward(const Variable &x) {
   if (!training() || probability_ == 0) return x;
-  int64_t *state = random_.data<int64_t>();
-  const int64_t offset = state[1], size = x.value().size();
-  // Kernels count in 32 bits: a stream that is used up goes on with another seed.
-  if (offset + size > std::numeric_limits<int32_t>::max()) {
-    state[0] = static_cast<int64_t>(Random(static_cast<uint64_t>(state[0])).bits() & 0x7fffffff);
-    state[1] = 0;
-  }
-  const Attributes a = {{"seed", state[0]}, {"offset", state[1]}, {"probability", probability_}};
-  state[1] += size;
-  return apply_one(operations::dropout, {x}, a);
+  const std::vector<Variable> random = apply(drawn, {latest(random_)}, {{"count", x.value().size()}});
+  keep(random_, random[1]);
+  return apply_one(operations::dropout, {x, random[0]}, {{"probability", probability_}});
 }
 
 }  // namespace saltern

@@ -1,8 +1,8 @@
 #pragma once
 // In training, each element is zero with probability p and x / (1 - p) otherwise; in evaluation, x as it is.
 //
-// The operation "dropout": attributes seed, offset, probability. Which elements stay is a hash of (seed, offset + i):
-// the gradient draws the same ones again instead of storing them.
+// The operation "dropout": (x, {seed, offset}) -> y; attribute probability. Which elements stay is a hash of (seed,
+// offset + i): the gradient draws the same ones again instead of storing them.
 
 #include "runtime/layers/module.h"
 #include "runtime/tensor/random.h"

@@ -166,7 +166,6 @@ const std::map<std::string, Write> &writers() {
       {"cross_entropy", cross_entropy},
       {"dense", dense},
       {"divide", named("Div")},
-      {"dropout", named("Identity")},
       {"erf", named("Erf")},
       {"exp", named("Exp")},
       {"expand", expand},
@@ -206,6 +205,8 @@ const std::map<std::string, Write> &writers() {
 }  // namespace
 
 Model onnx_of(const Graph &net) {
+  if (!net.state.empty())
+    unsupported("the model keeps state ('", net.state[0].value, "') from run to run, as models of ONNX cannot");
   NetExport to(net);
   for (const Graph::Node &n : net.nodes) {
     const auto writer = writers().find(n.operation);

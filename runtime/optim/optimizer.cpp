@@ -1,19 +1,14 @@
 #include "runtime/optim/optimizer.h"
 
-#include <cmath>
 #include <set>
-
-#include "runtime/kernels/kernels.h"
-#include "runtime/tensor/strided.h"
 
 namespace saltern {
 
-Optimizer::Optimizer(Module &module, double rate, std::vector<std::string> slot_names)
-    : rate_(rate), slot_names_(std::move(slot_names)) {
+Optimizer::Optimizer(Module &module, Update update) : update_(std::move(update)) {
   for (auto &[name, variable] : module.named_parameters()) {
-    Parameter p = {name, variable, {}, Tensor::zeros({}, Type::i64)};
+    Parameter p = {name, variable, Tensor::zeros({}, Type::i64), {}};
     if (!variable.value().is_dense()) fail("the parameter '", name, "' has holes in its memory");
-    for (size_t s = 0; s < slot_names_.size(); ++s) {
+    for (size_t s = 0; s < update_.slots.size(); ++s) {
       const Tensor slot = Tensor::like(variable.value());
       slot.copy_from(Tensor::zeros(slot.shape()));
       p.slots.push_back(slot);
@@ -47,10 +42,12 @@ void Optimizer::check(const Variable &loss) const {
 }
 
 void Optimizer::step() {
+  const Tensor rate = Tensor::full({}, update_.rate);
   for (const Parameter &p : parameters_) {
     if (!p.variable.gradient().defined()) continue;
-    ++*p.steps.data<int64_t>();
-    update(p, arranged_like(p.variable.gradient().value(), p.variable.value()));
+    std::vector<Tensor> in = {p.variable.value(), p.variable.gradient().value(), rate, p.steps};
+    in.insert(in.end(), p.slots.begin(), p.slots.end());
+    update_in_place(update_, in);
   }
 }
 
@@ -62,33 +59,36 @@ std::map<std::string, Tensor> Optimizer::state() const {
   std::map<std::string, Tensor> all;
   for (const Parameter &p : parameters_) {
     all["steps." + p.name] = p.steps;
-    for (size_t s = 0; s < slot_names_.size(); ++s) all[slot_names_[s] + "." + p.name] = p.slots[s];
+    for (size_t s = 0; s < p.slots.size(); ++s) all[update_.slots[s] + "." + p.name] = p.slots[s];
   }
   return all;
 }
 
 void Optimizer::load_state(const std::map<std::string, Tensor> &state) { copy_state(this->state(), state); }
 
-void SGD::update(const Parameter &p, const Tensor &gradient) const {
-  const auto real = [](double v) { return static_cast<float>(v); };
-  const View value = flat(p.variable.value());
-  const bool moves = options_.momentum != 0;
-  // The kernel always has a velocity: without momentum anything finite may go in, and what comes out is let go.
-  const View before = moves ? flat(p.slots[0]) : flat(gradient);
-  const View after = moves ? before : flat(Tensor::like(gradient));
-  // The first step takes the gradient as it is, as PyTorch does; velocity starts at zero, so only dampening differs.
-  const double dampening = p.step_count() == 1 || !moves ? 0 : options_.dampening;
-  call("sgd", {value, flat(gradient), before, real(rate()), real(options_.momentum), real(dampening),
-               real(options_.weight_decay), options_.nesterov ? 1.0f : 0.0f, value, after});
+namespace {
+
+Update sgd(const SgdOptions &o) {
+  const Attributes a = {{"momentum", o.momentum},
+                        {"dampening", o.dampening},
+                        {"weight_decay", o.weight_decay},
+                        {"nesterov", int64_t{o.nesterov}}};
+  return {"sgd", a, o.momentum == 0 ? std::vector<std::string>() : std::vector<std::string>{"momentum"}, o.rate};
 }
 
-void Adam::update(const Parameter &p, const Tensor &gradient) const {
-  const auto real = [](double v) { return static_cast<float>(v); };
-  const View value = flat(p.variable.value()), mean = flat(p.slots[0]), square = flat(p.slots[1]);
-  const double t = static_cast<double>(p.step_count());
-  call("adam", {value, flat(gradient), mean, square, real(rate()), real(options_.beta1), real(options_.beta2),
-                real(options_.epsilon), real(options_.weight_decay), real(1 - std::pow(options_.beta1, t)),
-                real(1 - std::pow(options_.beta2, t)), decoupled_ ? 1.0f : 0.0f, value, mean, square});
+Update adam(const AdamOptions &o, bool decoupled) {
+  const Attributes a = {{"beta1", o.beta1},
+                        {"beta2", o.beta2},
+                        {"epsilon", o.epsilon},
+                        {"weight_decay", o.weight_decay},
+                        {"decoupled", int64_t{decoupled}}};
+  return {"adam", a, {"mean", "square"}, o.rate};
 }
+
+}  // namespace
+
+SGD::SGD(Module &module, const SgdOptions &options) : Optimizer(module, sgd(options)) {}
+Adam::Adam(Module &module, const AdamOptions &options) : Optimizer(module, adam(options, false)) {}
+AdamW::AdamW(Module &module, const AdamOptions &options) : Optimizer(module, adam(options, true)) {}
 
 }  // namespace saltern

@@ -1,5 +1,5 @@
 #pragma once
-// Updates of parameters, as kernels, in place.
+// Updates of parameters (updates.h), in place.
 //   SGD:   g' = g + decay p;  v = momentum v + (1 - dampening) g';  p -= rate (nesterov ? g' + momentum v : v)
 //          without momentum p -= rate g', and no v is kept
 //   Adam:  m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2;  p -= rate (m / c1) / (sqrt(v / c2) + epsilon)
@@ -14,12 +14,14 @@
 #include <vector>
 
 #include "runtime/layers/module.h"
+#include "runtime/optim/updates.h"
 
 namespace saltern {
 
 class Optimizer {
  public:
-  virtual ~Optimizer() = default;
+  // Throws where the module has no parameters.
+  Optimizer(Module &module, Update update);
 
   // Throws where the loss depends on something that requires a gradient and is no parameter here, so that it would stay
   // as it is: a Module whose visit() does not name all its parts. For the first step of a training, before backward().
@@ -29,29 +31,23 @@ class Optimizer {
   void step();
   void clear_gradients() const;
 
-  double rate() const { return rate_; }
-  void set_rate(double rate) { rate_ = rate; }
+  double rate() const { return update_.rate; }
+  void set_rate(double rate) { update_.rate = rate; }
+  const Update &update() const { return update_; }
 
   // Slots of every parameter ("momentum.0.weight") and its steps ("steps.0.weight"), sharing memory with this optimizer.
   std::map<std::string, Tensor> state() const;
   void load_state(const std::map<std::string, Tensor> &state);
 
- protected:
+ private:
   struct Parameter {
     std::string name;
     Variable variable;
-    std::vector<Tensor> slots;
     Tensor steps;  // i64, of one element
-    int64_t step_count() const { return *steps.data<int64_t>(); }
+    std::vector<Tensor> slots;
   };
 
-  // Throws where the module has no parameters.
-  Optimizer(Module &module, double rate, std::vector<std::string> slot_names);
-  virtual void update(const Parameter &p, const Tensor &gradient) const = 0;
-
- private:
-  double rate_;
-  std::vector<std::string> slot_names_;
+  Update update_;
   std::vector<Parameter> parameters_;
 };
 
@@ -60,44 +56,20 @@ struct SgdOptions {
   bool nesterov = false;
 };
 
-class SGD : public Optimizer {
- public:
-  explicit SGD(Module &module, const SgdOptions &options = {})
-      : Optimizer(module, options.rate, slot_names(options)), options_(options) {}
-
- protected:
-  void update(const Parameter &p, const Tensor &gradient) const override;
-
- private:
-  static std::vector<std::string> slot_names(const SgdOptions &options) {
-    return options.momentum == 0 ? std::vector<std::string>{} : std::vector<std::string>{"momentum"};
-  }
-
-  SgdOptions options_;
+struct SGD : Optimizer {
+  explicit SGD(Module &module, const SgdOptions &options = {});
 };
 
 struct AdamOptions {
   double rate = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weight_decay = 0;
 };
 
-class Adam : public Optimizer {
- public:
-  explicit Adam(Module &module, const AdamOptions &options = {}) : Adam(module, options, false) {}
-
- protected:
-  Adam(Module &module, const AdamOptions &options, bool decoupled)
-      : Optimizer(module, options.rate, {"mean", "square"}), options_(options), decoupled_(decoupled) {}
-  void update(const Parameter &p, const Tensor &gradient) const override;
-
- private:
-  AdamOptions options_;
-  bool decoupled_;
+struct Adam : Optimizer {
+  explicit Adam(Module &module, const AdamOptions &options = {});
 };
 
-class AdamW : public Adam {
- public:
-  explicit AdamW(Module &module, const AdamOptions &options = {1e-3, 0.9, 0.999, 1e-8, 1e-2})
-      : Adam(module, options, true) {}
+struct AdamW : Optimizer {
+  explicit AdamW(Module &module, const AdamOptions &options = {1e-3, 0.9, 0.999, 1e-8, 1e-2});
 };
 
 }  // namespace saltern

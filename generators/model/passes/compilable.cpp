@@ -27,7 +27,6 @@ class Rewriter {
         {"batch_norm", &Rewriter::batch_norm},
         {"conv2d_gradient_x", &Rewriter::transposed_convolution},
         {"cross_entropy", &Rewriter::cross_entropy},
-        {"dropout", &Rewriter::repeated},
         {"expand", &Rewriter::repeated},
         {"identity", &Rewriter::repeated},
         {"log_softmax", &Rewriter::softmax},

@@ -9,7 +9,7 @@ namespace {
 
 bool does_nothing(const Graph &graph, const Graph::Node &node) {
   if (node.inputs.empty()) return false;
-  if (node.operation == "dropout" || node.operation == "identity") return true;
+  if (node.operation == "identity") return true;
   const bool gives_a_shape = node.operation == "reshape" || node.operation == "expand";
   return gives_a_shape && graph.value(node.inputs[0]).shape == graph.value(node.outputs[0]).shape;
 }

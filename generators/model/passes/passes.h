@@ -6,7 +6,7 @@
 
 namespace saltern::generators {
 
-// Without operations that do nothing in inference: dropout, identity, a reshape to the same shape.
+// Without operations that do nothing: identity, a reshape to the same shape.
 [[nodiscard]] Graph without_identities(Graph graph);
 
 // What depends on constants only is computed here and becomes a constant, unless the library would grow by it.

@@ -69,10 +69,6 @@ const std::map<std::string, Case> &cases() {
        })},
       {"dense", {{{6, 10}, {4, 10}, {4}}, [](const Variables &in) { return linear(in[0], in[1], in[2]); }}},
       {"divide", {{{3, 5, 7}, {5, 1}}, [](const Variables &in) { return divide(in[0], exp(in[1])); }}},
-      {"dropout", rows([](const Variables &in) {
-         return apply_one(operations::dropout, {in[0]},
-                          {{"seed", int64_t{3}}, {"offset", int64_t{0}}, {"probability", 0.5}});
-       })},
       {"erf", one(erf)},
       {"exp", one(exp)},
       {"expand",
@@ -126,13 +122,15 @@ const std::map<std::string, Case> &cases() {
 // Why a saved net has no such operation; null where it can have it.
 const char *left_out(const std::string &name) {
   if (name == "attention") return "the model compiler makes it";
-  if (name == "counted_samples") return "it is a formula, and traced as one";
+  for (const char *formula : {"counted_samples", "drawn", "running_statistics"})
+    if (name == formula) return "it is a formula, and traced as one";
   if (name == "formula" || name == "scatter_sum") return "a node says by itself what it computes";
   // conv2d_gradient_x is a transposed convolution, too.
   if (name == "conv2d_gradient_x") return "tests/generators/model_test.cpp has it";
   if (name.find("_gradient") != std::string::npos) return "gradients are of training";
   if (name == "max_pool2d_pick") return "the gradient of a gradient is of training";
-  if (name == "batch_norm_training") return "a net is traced in evaluation mode";
+  for (const char *training : {"adam", "batch_norm_training", "dropout", "sgd"})
+    if (name == training) return "it is of training steps: tests/generators/model/training_test.cpp has it";
   return nullptr;
 }
 
@@ -216,12 +214,6 @@ TEST(Operations, ScattersAreRefusedByName) {
   const Graph gradient = with_gradients(g, "y", {"x"});
   EXPECT_THROW(most_lanes(gradient), Unsupported);
   expect_error([&] { most_lanes(gradient); }, {"node 'd_x' (scatter_sum)"});
-}
-
-TEST(Operations, DropoutOfASavedNetDoesNothing) {
-  const Graph graph = graph_of({{"dropout", cases().at("dropout")}});
-  const auto inputs = random_inputs(graph);
-  EXPECT_EQ(run(graph, inputs).at("dropout.y").reals(), inputs.at("dropout.x1").reals());
 }
 
 }  // namespace

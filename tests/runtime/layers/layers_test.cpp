@@ -126,5 +126,27 @@ TEST(Dropout, DrawsAnewEachTimeAndResumesFromItsState) {
   EXPECT_EQ(layer(x).value().raw(), x.value().raw());
 }
 
+TEST(Dropout, GoesOnUnderAnotherSeedWhereAStreamIsUsedUp) {
+  Random random(1);
+  Dropout layer(random, 0.5);
+  const Variable x(Tensor::full({100}, 1));
+  const auto begin_at = [&](int64_t offset) {
+    const Tensor stream = Tensor::of<int64_t>({2}, {7, offset});
+    layer.load_state({{"random", stream}});
+  };
+  constexpr int64_t last = 0x7fffffff;
+  begin_at(last - 100);
+  layer(x);
+  EXPECT_EQ(layer.state().at("random").integers(), (std::vector<int64_t>{7, last}));
+  layer(x);
+  const std::vector<int64_t> next = layer.state().at("random").integers();
+  EXPECT_EQ(next[1], 100);
+  EXPECT_NE(next[0], 7);
+  EXPECT_GE(next[0], 0);
+  begin_at(last - 99);
+  layer(x);
+  EXPECT_EQ(layer.state().at("random").integers(), next);
+}
+
 }  // namespace
 }  // namespace saltern
