@@ -1,0 +1,119 @@
+#include "runtime/optim/training_step.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "runtime/autograd/state.h"
+#include "runtime/graph/gradients.h"
+#include "runtime/graph/trace.h"
+
+namespace saltern {
+
+namespace {
+
+constexpr const char *rate_name = "rate";
+
+void expect_free(const Graph &graph, const std::string &name) {
+  if (graph.values.count(name)) fail("a training step: the graph has a value '", name, "', as state is to be called");
+}
+
+std::unordered_set<std::string> needed_for(const Graph &graph, const std::string &value) {
+  std::unordered_set<std::string> needed = {value};
+  for (auto n = graph.nodes.rbegin(); n != graph.nodes.rend(); ++n)
+    if (std::any_of(n->outputs.begin(), n->outputs.end(), [&](const auto &o) { return needed.count(o) > 0; }))
+      needed.insert(n->inputs.begin(), n->inputs.end());
+  return needed;
+}
+
+// Adds the update of a parameter, which becomes state with all that the update keeps.
+void add_update(Graph &graph, const std::string &parameter, const std::string &gradient, const Update &update) {
+  const Tensor initial = graph.value(parameter).constant;
+  std::vector<std::pair<std::string, Tensor>> kept = {{parameter, initial},
+                                                      {"steps." + parameter, Tensor::zeros({}, Type::i64)}};
+  for (const std::string &slot : update.slots)
+    kept.emplace_back(slot + "." + parameter, Tensor::zeros(initial.shape(), initial.type()));
+  Graph::Node node = {update.operation, update.attributes, {parameter, gradient, rate_name}, {}};
+  for (size_t i = 0; i < kept.size(); ++i) {
+    const auto &[name, value] = kept[i];
+    if (i > 0) expect_free(graph, name);
+    if (i > 0) node.inputs.push_back(name);
+    node.outputs.push_back(graph.fresh_name(name + ".next"));
+    graph.values[node.outputs.back()] = {value.shape(), value.type(), {}};
+    graph.add_state(name, node.outputs.back(), value);
+  }
+  graph.nodes.push_back(std::move(node));
+}
+
+// The names that parameters and buffers have, each once: memory that has several has that of the first parameter.
+std::map<std::string, Tensor> names_of(Module &net) {
+  std::map<std::string, Tensor> names;
+  std::unordered_set<const void *> seen;
+  for (const auto &[name, p] : net.named_parameters())
+    if (seen.insert(p.value().raw()).second) names[name] = p.value();
+  for (const auto &[name, t] : net.state())
+    if (seen.insert(t.raw()).second) names[name] = t;
+  for (const char *taken : {"x", "labels", "loss", rate_name})
+    if (names.count(taken)) fail("a training step: the net has state called '", taken, "', as the step has");
+  return names;
+}
+
+std::string name_of(const Tensor &state, const std::map<std::string, Tensor> &names) {
+  for (const auto &[name, t] : names)
+    if (t.raw() == state.raw()) return name;
+  fail("a training step: the net keeps state of ", to_string(state.shape()), " that it does not name: does visit() of ",
+       "its module name it?");
+}
+
+// The net and its loss, with the state that layers keep.
+Graph traced(Module &net, const Tensor &x, const Tensor &labels, const Loss &loss) {
+  const std::map<std::string, Tensor> names = names_of(net);
+  const Recording recording;
+  const NotedState noted;
+  const Variable in(Tensor::outline(x.shape(), x.type())), wanted(Tensor::outline(labels.shape(), labels.type()));
+  NamedVariables outputs = {{"loss", loss(net(in), wanted)}};
+  for (const auto &[state, next] : noted.all()) outputs.emplace_back(name_of(state, names) + ".next", next);
+  Graph graph = trace({{"x", in}, {"labels", wanted}}, outputs, names);
+  std::vector<std::string> nexts(graph.outputs.begin() + 1, graph.outputs.end());
+  graph.outputs.resize(1);
+  for (size_t i = 0; i < nexts.size(); ++i)
+    graph.add_state(name_of(noted.all()[i].first, names), nexts[i], noted.all()[i].first.clone());
+  return graph;
+}
+
+}  // namespace
+
+Graph training_step(const Graph &graph, const std::string &loss, const std::vector<std::string> &parameters,
+                    const Update &update) {
+  if (elements(graph.value(loss).shape) != 1)
+    fail("a training step: the loss '", loss, "' is ", to_string(graph.value(loss).shape), "; expected one element");
+  const std::unordered_set<std::string> needed = needed_for(graph, loss);
+  std::vector<std::string> moved;
+  for (const std::string &p : parameters) {
+    if (!graph.value(p).constant.defined()) fail("a training step: the parameter '", p, "' is no constant");
+    if (needed.count(p)) moved.push_back(p);
+  }
+  if (moved.empty()) fail("a training step: the loss '", loss, "' depends on no parameter");
+  Graph step = with_gradients(graph, loss, moved);
+  const std::vector<std::string> gradients(step.outputs.end() - static_cast<std::ptrdiff_t>(moved.size()),
+                                           step.outputs.end());
+  step.outputs.resize(step.outputs.size() - moved.size());
+  expect_free(step, rate_name);
+  for (size_t i = 0; i < moved.size(); ++i) add_update(step, moved[i], gradients[i], update);
+  step.add_state(rate_name, rate_name, Tensor::full({}, update.rate));
+  validate(step);
+  return step;
+}
+
+Graph training_step(Module &net, const Tensor &x, const Tensor &labels, const Loss &loss, const Optimizer &optimizer) {
+  const Graph graph = traced(net, x, labels, loss);
+  std::vector<std::string> parameters;
+  for (const auto &[name, p] : net.named_parameters())
+    if (p.requires_gradient() && graph.values.count(name)) parameters.push_back(name);
+  Graph step = training_step(graph, "loss", parameters, optimizer.update());
+  const std::map<std::string, Tensor> kept = optimizer.state();
+  for (Graph::State &s : step.state)
+    if (const auto found = kept.find(s.value); found != kept.end()) s.initial = found->second.clone();
+  return step;
+}
+
+}  // namespace saltern

@@ -1,0 +1,222 @@
+// A training step as a graph computes what the tape computes, bit by bit, and the two can take turns.
+
+#include "runtime/optim/training_step.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "runtime/autograd/backward.h"
+#include "runtime/graph/model_file.h"
+#include "runtime/graph/text.h"
+#include "tests/errors.h"
+#include "tests/scratch_folder.h"
+#include "tests/training_problems.h"
+
+namespace saltern {
+namespace {
+
+void step_on_tape(Module &net, Optimizer &optimizer, const Problem &problem, const Batch &batch, double &loss) {
+  const Variable l = problem.loss(net(batch.x), batch.labels);
+  loss = l.value().item();
+  backward(l);
+  optimizer.step();
+  optimizer.clear_gradients();
+}
+
+State state_of(Module &net, const Optimizer &optimizer) {
+  State all = net.state();
+  for (const auto &[name, t] : optimizer.state()) all[name] = t;
+  return all;
+}
+
+void expect_same_bits(const State &a, const State &b) {
+  for (const auto &[name, t] : a) {
+    ASSERT_EQ(b.count(name), 1u) << name;
+    const Tensor x = t.in_layout(Layout::row_major), y = b.at(name).in_layout(Layout::row_major);
+    ASSERT_EQ(x.shape(), y.shape()) << name;
+    EXPECT_EQ(std::memcmp(x.raw(), y.raw(), x.bytes()), 0) << name << " differs";
+  }
+}
+
+template <typename Rule, typename Options>
+void expect_steps_of_the_tape(const Problem &problem, const Options &options) {
+  Random random(5), data(6);
+  Sequential net = problem.net(random);
+  Rule optimizer(net, options);
+  const Batch first = problem.batch(data);
+  const Graph step = training_step(net, first.x, first.labels, problem.loss, optimizer);
+  State state;
+  for (int i = 0; i < 5; ++i) {
+    const Batch batch = problem.batch(data);
+    double loss = 0;
+    const double in_graph = step_in_graph(step, batch, state);
+    step_on_tape(net, optimizer, problem, batch, loss);
+    EXPECT_EQ(in_graph, loss) << "step " << i;
+    expect_same_bits(state_of(net, optimizer), state);
+  }
+}
+
+TEST(TrainingStep, GivesTheBitsOfTheTapeWithEveryOptimizer) {
+  for (const Problem &problem : {pictures(), rows()}) {
+    expect_steps_of_the_tape<SGD>(problem, SgdOptions{0.1});
+    expect_steps_of_the_tape<SGD>(problem, SgdOptions{0.1, 0.9, 0.01, 0.5});
+    expect_steps_of_the_tape<SGD>(problem, SgdOptions{0.1, 0.9, 0.01, 0, true});
+    expect_steps_of_the_tape<Adam>(problem, AdamOptions{0.01, 0.9, 0.999, 1e-8, 0.01});
+    expect_steps_of_the_tape<AdamW>(problem, AdamOptions{0.01, 0.9, 0.999, 1e-8, 0.01});
+  }
+}
+
+TEST(TrainingStep, TakesTurnsWithTheTapeInTheNetsOwnMemory) {
+  const Problem problem = pictures();
+  Random random(5), other_random(5), data(6), same_data(6);
+  Sequential net = problem.net(random), other = problem.net(other_random);
+  SGD optimizer(net, {0.1, 0.9}), other_optimizer(other, {0.1, 0.9});
+  double loss = 0;
+  for (int i = 0; i < 6; ++i) step_on_tape(other, other_optimizer, problem, problem.batch(same_data), loss);
+  step_on_tape(net, optimizer, problem, problem.batch(data), loss);
+  const Batch like = {Tensor::outline({5, 2, 7, 9}), Tensor::outline({5}, Type::i64)};
+  const Graph step = training_step(net, like.x, like.labels, problem.loss, optimizer);
+  State state = state_of(net, optimizer);
+  for (int i = 0; i < 4; ++i) {
+    const Batch batch = problem.batch(data);
+    if (i % 2 == 0)
+      step_in_graph(step, batch, state);
+    else
+      step_on_tape(net, optimizer, problem, batch, loss);
+  }
+  State fresh = state_of(net, optimizer);
+  step_in_graph(training_step(net, like.x, like.labels, problem.loss, optimizer), problem.batch(data), fresh);
+  expect_same_bits(state_of(other, other_optimizer), state_of(net, optimizer));
+}
+
+TEST(TrainingStep, LeavesTheNetAsItIsWhereItIsOnlyTraced) {
+  const Problem problem = pictures();
+  Random random(5), data(6);
+  Sequential net = problem.net(random);
+  State before;
+  for (const auto &[name, t] : net.state()) before[name] = t.clone();
+  const Batch batch = problem.batch(data);
+  training_step(net, batch.x, batch.labels, problem.loss, SGD(net, {0.1, 0.9}));
+  expect_same_bits(before, net.state());
+}
+
+TEST(TrainingStep, HasARateThatACallerSets) {
+  const Problem problem = rows();
+  Random random(5), data(6);
+  Sequential net = problem.net(random);
+  SGD optimizer(net, {0.1});
+  const Batch batch = problem.batch(data);
+  const Graph step = training_step(net, batch.x, batch.labels, problem.loss, optimizer);
+  State state;
+  step_in_graph(step, batch, state);
+  state.at("rate") = Tensor::full({}, 0.025);
+  step_in_graph(step, batch, state);
+  double loss = 0;
+  step_on_tape(net, optimizer, problem, batch, loss);
+  optimizer.set_rate(0.025);
+  step_on_tape(net, optimizer, problem, batch, loss);
+  expect_same_bits(net.state(), state);
+}
+
+TEST(TrainingStep, IsSavedWithItsState) {
+  const Problem problem = pictures();
+  Random random(5), data(6);
+  Sequential net = problem.net(random);
+  const Batch batch = problem.batch(data);
+  const Graph step = training_step(net, batch.x, batch.labels, problem.loss, Adam(net));
+  EXPECT_EQ(step.given(), (std::vector<std::string>{"x", "labels"}));
+  EXPECT_EQ(step.asked(), std::vector<std::string>{"loss"});
+  const ScratchFolder folder;
+  save_model(folder.file("step.safetensors"), step);
+  const Graph back = load_model(folder.file("step.safetensors"));
+  EXPECT_TRUE(is_same(back, step));
+  State state, state_back;
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(step_in_graph(step, batch, state), step_in_graph(back, batch, state_back));
+  expect_same_bits(state, state_back);
+}
+
+// A layer that is applied twice blends its statistics twice and draws other numbers each time.
+struct Twice : Module {
+  BatchNorm norm{3};
+  Dropout dropout;
+  Linear last;
+  explicit Twice(Random &random) : dropout(random, 0.5), last(random, 3, 2) {}
+  Variable forward(const Variable &x) override { return last(dropout(norm(dropout(norm(x))))); }
+  void visit(Visitor &v) override {
+    v.child("norm", norm);
+    v.child("dropout", dropout);
+    v.child("last", last);
+  }
+};
+
+TEST(TrainingStep, OfALayerThatIsAppliedTwiceKeepsTheLastState) {
+  Random random(1), data(2);
+  Twice net(random);
+  SGD optimizer(net, {0.1});
+  const Problem problem = {{}, {}, mean_squared_error};
+  const Batch batch = {data.uniform_tensor({4, 3}, -1, 1), data.uniform_tensor({4, 2}, -1, 1)};
+  const Graph step = training_step(net, batch.x, batch.labels, problem.loss, optimizer);
+  State state;
+  for (int i = 0; i < 3; ++i) {
+    double loss = 0;
+    step_in_graph(step, batch, state);
+    step_on_tape(net, optimizer, problem, batch, loss);
+  }
+  EXPECT_EQ(state.at("norm.num_batches_tracked").integers(), std::vector<int64_t>{6});
+  EXPECT_EQ(state.at("dropout.random").integers()[1], 3 * 2 * 12);
+  expect_same_bits(state_of(net, optimizer), state);
+}
+
+TEST(TrainingStep, LeavesFrozenAndUnreachedParametersAlone) {
+  struct Net : Module {
+    Variable used{Tensor::full({3}, 1), true}, frozen{Tensor::full({3}, 1), false}, other{Tensor::full({3}, 1), true};
+    Variable forward(const Variable &x) override { return x * used + frozen; }
+    void visit(Visitor &v) override {
+      v.parameter("used", used);
+      v.parameter("frozen", frozen);
+      v.parameter("other", other);
+    }
+  } net;
+  const Graph step =
+      training_step(net, Tensor::outline({2, 3}), Tensor::outline({2, 3}), mean_squared_error, SGD(net, {0.1}));
+  std::vector<std::string> names;
+  for (const Graph::State &s : step.state) names.push_back(s.value);
+  EXPECT_EQ(names, (std::vector<std::string>{"used", "steps.used", "rate"}));
+}
+
+TEST(TrainingStep, OfAGraphWithALossTrainsItsConstants) {
+  Random random(3);
+  Graph g;
+  g.add_input("x", {4, 3});
+  g.add_constant("w", random.uniform_tensor({2, 3}, -1, 1));
+  g.add_node("dense", {"x", "w"}, "y", {4, 2});
+  g.add_node("square", {"y"}, "squares", {4, 2});
+  g.outputs = {g.add_node("sum", {"squares"}, "loss", {1, 1}, {{"axes", Shape{0, 1}}, {"scale", 0.125}})};
+  const Attributes plain = {{"momentum", 0.0}, {"dampening", 0.0}, {"weight_decay", 0.0}, {"nesterov", int64_t{0}}};
+  const Graph step = training_step(g, "loss", {"w"}, {"sgd", plain, {}, 0.5});
+  const Tensor x = random.uniform_tensor({4, 3}, -1, 1);
+  State state;
+  std::vector<double> losses;
+  for (int i = 0; i < 30; ++i) losses.push_back(run(step, {{"x", x}}, state).at("loss").item());
+  for (size_t i = 1; i < losses.size(); ++i) EXPECT_LT(losses[i], losses[i - 1]);
+  expect_error([&] { training_step(g, "y", {"w"}, {"sgd", plain, {}, 0.5}); }, {"'y'", "[4, 2]", "one element"});
+  expect_error([&] { training_step(g, "loss", {"x"}, {"sgd", plain, {}, 0.5}); }, {"'x' is no constant"});
+  expect_error([&] { training_step(g, "loss", {}, {"sgd", plain, {}, 0.5}); }, {"depends on no parameter"});
+}
+
+TEST(TrainingStep, NamesThatAreTakenAreAnError) {
+  struct Net : Module {
+    Variable rate{Tensor::full({3}, 1), true};
+    Variable forward(const Variable &x) override { return x * rate; }
+    void visit(Visitor &v) override { v.parameter("rate", rate); }
+  } net;
+  expect_error(
+      [&] {
+        training_step(net, Tensor::outline({2, 3}), Tensor::outline({2, 3}), mean_squared_error, SGD(net, {0.1}));
+      },
+      {"'rate'"});
+}
+
+}  // namespace
+}  // namespace saltern
