@@ -139,6 +139,14 @@ Expression written_out(const Value &v) {
   });
 }
 
+std::set<Pattern> classes_of(const Values &outputs) {
+  std::set<Pattern> all;
+  for (const auto &s : stages_of(outputs))
+    if (!s->is_input()) all.insert(classify(*s));
+  if (all.empty()) all.insert(Pattern::map);
+  return all;
+}
+
 std::vector<std::shared_ptr<const Stage>> worth_keeping(const Values &outputs) {
   std::map<const Stage *, int> readers;
   std::set<const Stage *> repeated;

@@ -33,6 +33,9 @@ std::optional<Contraction> contraction_of(const Stage &s);
 // Whether each stage is worth memory: reductions are, and maps that are costly and read more than once.
 std::vector<std::shared_ptr<const Stage>> worth_keeping(const Values &outputs);
 
+// The kinds of all stages that outputs are made of; a copy of an input is a map.
+std::set<Pattern> classes_of(const Values &outputs);
+
 // The element of a value with all maps that it loads written in their places, whether or not they are stages.
 Expression written_out(const Value &v);
 

@@ -16,7 +16,7 @@ void output(Build &k, const std::string &name, const forms::NumberedConvolution2
             int channel) {
   const Halide::Func out = k.output(name, y.empty());
   y.put_in(out);
-  k.schedule([&](const Machine &m) {
+  k.schedule(formula::Pattern::contraction, [&](const Machine &m) {
     schedules::convolution(
         k, m,
         {out, y.sums, weights.func(), channel, y.line.values, weights.extent(3 - channel), {y.pixels, y.line.corner}});
@@ -60,7 +60,7 @@ const Kernel conv2d_gradient_w(
       const Halide::Expr kernel_x = k.integer("kernel_x"), kernel_y = k.integer("kernel_y");
       const Tensor dw = forms::conv2d_gradient_w(x, dy, s, kernel_x, kernel_y);
       const Halide::Func out = k.output("dw", dw);
-      k.schedule([&](const Machine &m) {
+      k.schedule(formula::Pattern::contraction, [&](const Machine &m) {
         schedules::weight_gradient(k, m, {out, dw.func(), x.func(), dy.func(), dy.extent(4)});
       });
     },

@@ -11,7 +11,9 @@ namespace {
 using forms::Tensor;
 
 void schedule(Build &k, const Halide::Func &out, const Tensor &y, const Tensor &packed, int column) {
-  k.schedule([&](const Machine &m) { schedules::contraction(k, m, {out, y.func(), packed.func(), column}); });
+  k.schedule(formula::Pattern::contraction, [&](const Machine &m) {
+    schedules::contraction(k, m, {out, y.func(), packed.func(), column});
+  });
 }
 
 struct Case {
@@ -72,7 +74,8 @@ const Kernel dense_gradient_b("dense_gradient_b",
                               [](Build &k) {
                                 const Tensor db = forms::dense_gradient_b(k.input("dy", 2));
                                 k.output("db", db);
-                                k.schedule([&](const Machine &m) { schedules::over_rows(db.func(), db.extent(0), m); });
+                                k.schedule(formula::Pattern::column,
+                                           [&](const Machine &m) { schedules::over_rows(db.func(), db.extent(0), m); });
                               },
                               {{{1, 1}}, {{5, 3}}, {{17, 300}}},
                               {{"32 channels, 64 images of 28 x 28", {{32, 64 * 28 * 28}}, 32.0 * 64 * 28 * 28}});

@@ -25,7 +25,7 @@ const Kernel depthwise2d(
                    b = forms::zero_padded(k.input("b", 1));
       const Tensor y = forms::depthwise2d(x, w, b, sliding(k));
       const Halide::Func out = k.output("y", y);
-      k.schedule([&](const Machine &m) {
+      k.schedule(formula::Pattern::window, [&](const Machine &m) {
         schedules::depthwise({out, y.func(), w.func(), x.func()}, m,
                              k.tuned(schedules::DepthwiseKnobs::fitting(m, Halide::Internal::simplify(y.extent(2)))));
       });
@@ -41,7 +41,7 @@ const Kernel depthwise2d_gradient_x(
       const Tensor spread = forms::spread(dy, s);
       const Tensor dx = forms::depthwise2d_gradient_x(w, spread, s, width, height);
       const Halide::Func out = k.output("dx", dx);
-      k.schedule([&](const Machine &m) {
+      k.schedule(formula::Pattern::window, [&](const Machine &m) {
         schedules::depthwise({out, dx.func(), w.func(), spread.func()}, m,
                              k.tuned(schedules::DepthwiseKnobs::fitting(m)));
       });
@@ -56,7 +56,7 @@ const Kernel depthwise2d_gradient_w(
       const Halide::Expr kernel_x = k.integer("kernel_x"), kernel_y = k.integer("kernel_y");
       const Tensor dw = forms::depthwise2d_gradient_w(x, dy, s, kernel_x, kernel_y);
       k.output("dw", dw);
-      k.schedule([&](const Machine &m) {
+      k.schedule(formula::Pattern::column, [&](const Machine &m) {
         schedules::depthwise_weight_gradient(dw.func(), x.func(), dy.func(), m,
                                              k.tuned(schedules::DepthwiseKnobs{4, 1, 1}));
       });

@@ -90,6 +90,7 @@ formula::Expression Build::count(const std::string &name, int64_t least) {
 Halide::Func Build::output(const std::string &name, const Value &y) {
   stages_.add({y});
   output_stages_.push_back(y.shared());
+  formulas_.push_back(y);
   return output(name, stages_.stored(y));
 }
 
@@ -101,6 +102,7 @@ void Build::separate_outputs(const std::vector<std::string> &names, const formul
 Halide::Func Build::outputs(const std::vector<std::string> &names, const formula::Values &results) {
   stages_.add(results);
   output_stages_.push_back(results.at(0).shared());
+  formulas_.insert(formulas_.end(), results.begin(), results.end());
   std::vector<Halide::Expr> components;
   const forms::Tensor first = stages_.stored(results.at(0));
   const std::vector<Halide::Var> at = first.vars();
@@ -111,17 +113,19 @@ Halide::Func Build::outputs(const std::vector<std::string> &names, const formula
 }
 
 void Build::schedule_by_structure() {
-  schedule([&](const Machine &m) {
-    schedules::FormulaToSchedule f;
-    for (const auto &s : stages_.order()) {
-      const StageFunction &of = stages_.of(*s);
-      f.stages.push_back({s, of.func, of.parts, of.by_column});
-    }
-    f.outputs = outputs_;
-    f.output_stages = output_stages_;
-    f.size = [&](const Expression &e) { return stages_.size(e); };
-    schedules::by_structure(f, m, tuned(schedules::StructureKnobs()));
-  });
+  schedule([&](const Machine &m) { apply_schedule_by_structure(m); });
+}
+
+void Build::apply_schedule_by_structure(const Machine &m) {
+  schedules::FormulaToSchedule f;
+  for (const auto &s : stages_.order()) {
+    const StageFunction &of = stages_.of(*s);
+    f.stages.push_back({s, of.func, of.parts, of.by_column});
+  }
+  f.outputs = outputs_;
+  f.output_stages = output_stages_;
+  f.size = [&](const Expression &e) { return stages_.size(e); };
+  schedules::by_structure(f, m, tuned(schedules::StructureKnobs()));
 }
 
 }  // namespace saltern::generators

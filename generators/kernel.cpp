@@ -4,6 +4,8 @@
 
 #include "generators/estimates.h"
 #include "generators/row_split.h"
+#include "schedules/by_structure.h"
+#include "schedules/gpu/grid.h"
 #include "schedules/plain.h"
 
 namespace saltern::generators {
@@ -82,6 +84,8 @@ forms::Tensor Build::buffer(const std::string &name, int rank, Halide::Type type
   inputs_.push_back({name, type, rank, range});
   buffers_.push_back(p);
   arguments_.emplace_back(p);
+  // Threads of a GPU that are past an edge compute something, too, and drop it.
+  if (machine_.is_gpu()) return {Halide::BoundaryConditions::repeat_edge(p), extents};
   return {Func(p), extents};
 }
 
@@ -177,9 +181,30 @@ void Build::set_strides(size_t buffer, const std::vector<int> &strides) {
   b.set_host_alignment(b.type().bytes());
 }
 
-void Build::schedule(const std::function<void(const Machine &)> &how) {
+void Build::schedule(const How &how) {
   scheduled_ = true;
-  if (schedule_ == Schedule::own) how(machine_);
+  if (schedule_ != Schedule::own) return;
+  if (machine_.is_gpu()) return apply_schedule_by_structure(machine_);
+  how(machine_);
+}
+
+void Build::schedule(formula::Pattern form, const How &how) {
+  scheduled_ = true;
+  form_ = form;
+  if (schedule_ != Schedule::own) return;
+  if (!machine_.is_gpu() || form == formula::Pattern::contraction) return how(machine_);
+  for (const Func &out : outputs_) schedules::gpu::walk(out);
+}
+
+std::set<formula::Pattern> Build::classes() const {
+  return form_ ? std::set<formula::Pattern>{*form_} : formula::classes_of(formulas_);
+}
+
+std::string Build::why_no_gpu() const {
+  if (!scheduled_) return "it has no schedule of its own";
+  for (const formula::Pattern p : classes())
+    if (!schedules::has_gpu_pattern(p)) return "there is no GPU pattern for a " + std::string(name(p));
+  return "";
 }
 
 void Build::finish(const Call *typical) {
@@ -233,6 +258,12 @@ std::vector<Halide::Type> Build::output_types() const {
   std::vector<Halide::Type> types;
   for (const Func &out : outputs_) types.insert(types.end(), out.types().begin(), out.types().end());
   return types;
+}
+
+std::vector<int> Build::output_ranks() const {
+  std::vector<int> ranks;
+  for (const forms::Tensor &y : results_) ranks.push_back(y.rank());
+  return ranks;
 }
 
 std::vector<Halide::Argument> Build::arguments() const { return arguments_; }

@@ -5,7 +5,7 @@
 //     Tensor x = k.input("x", 2), w = k.input("w", 2), b = k.input("b", 1);
 //     Tensor y = forms::dense(x, w, b);
 //     Func out = k.output("y", y);
-//     k.schedule([&](const Machine &m) { schedules::contraction(...); });
+//     k.schedule(Pattern::contraction, [&](const Machine &m) { schedules::contraction(...); });
 //   }, {{{7, 3}, {7, 5}, {5}}});
 //
 // Or by Values (dsl/value.h), whose sizes have names; their schedule is one by structure unless another is given:
@@ -24,9 +24,11 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "dsl/structure.h"
 #include "dsl/value.h"
 #include "generators/call.h"
 #include "generators/stage_functions.h"
@@ -109,8 +111,16 @@ class Build {
   // aligned to more than its elements are then.
   void set_strides(size_t buffer, const std::vector<int> &strides);
 
-  // Calls `how` with the machine if this build has a schedule of its own.
-  void schedule(const std::function<void(const Machine &)> &how);
+  // Calls `how` with the machine if this build has a schedule of its own. Of what is no formula, the class is told, and on
+  // GPUs decides: contractions are asked how, others go through their elements (schedules/gpu/grid.h). Formulas are
+  // scheduled by structure there.
+  using How = std::function<void(const Machine &)>;
+  void schedule(const How &how);
+  void schedule(formula::Pattern form, const How &how);
+  // The kinds of its stages.
+  std::set<formula::Pattern> classes() const;
+  // Why there is no schedule for GPUs; empty: there is one.
+  std::string why_no_gpu() const;
 
   // The knobs of a schedule, as this build overrides them; the tuner searches what is asked for here.
   template <typename Struct>
@@ -127,6 +137,7 @@ class Build {
   // Extents of the outputs; for exact builds, plain numbers.
   std::vector<std::vector<int>> output_extents() const;
   std::vector<Halide::Type> output_types() const;
+  std::vector<int> output_ranks() const;
   std::vector<Halide::Argument> arguments() const;
   Halide::Pipeline pipeline() const;
   // The buffer parameters among the inputs, in order, for just-in-time calls;
@@ -141,6 +152,7 @@ class Build {
 
  private:
   void estimate(const Call &typical);
+  void apply_schedule_by_structure(const Machine &m);
   forms::Tensor buffer(const std::string &name, int rank, Halide::Type type, Range range, bool any_stride);
   formula::Value formula_input(const std::string &name, const std::vector<std::string> &sizes, Type type, Range range,
                                bool any_stride);
@@ -155,6 +167,7 @@ class Build {
   Knobs knobs_;
   std::vector<schedules::Knob> knob_space_;
   bool scheduled_ = false;
+  std::optional<formula::Pattern> form_;  // of what is no formula
   std::vector<InputFacts> inputs_;
   std::vector<Halide::ImageParam> buffers_;
   std::map<std::string, Halide::Param<int>> integers_;
@@ -164,8 +177,9 @@ class Build {
   std::vector<std::string> output_names_;
   std::vector<forms::Tensor> results_;
   StageFunctions stages_;
-  std::map<std::string, formula::Expression> sizes_;  // by name; parameters and counts too
+  std::map<std::string, formula::Expression> sizes_;                  // by name; parameters and counts too
   std::vector<std::shared_ptr<const formula::Stage>> output_stages_;  // what each output is a copy of
+  formula::Values formulas_;                                          // all results of formulas
 };
 
 struct Kernel {

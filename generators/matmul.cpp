@@ -18,7 +18,7 @@ const Kernel matmul(
                    b = forms::zero_padded(k.strided_input("b", 3));
       const Tensor y = forms::matmul(a, b);
       Halide::Func out = k.output("y", y);
-      k.schedule([&](const Machine &m) {
+      k.schedule(formula::Pattern::contraction, [&](const Machine &m) {
         schedules::contraction(k, m, {out, y.func(), b.func(), 0});
         // Neither transposed: code of its own, without a multiplication in every address.
         const auto stride = [&](int input) { return k.buffers()[input].dim(0).stride(); };

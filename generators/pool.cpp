@@ -34,7 +34,8 @@ const Kernel max_pool2d("max_pool2d",
                           const Window2d w = window(k);
                           const Tensor best = forms::max_pool2d(x, w);
                           const Func out = k.outputs({"y", "index"}, best);
-                          k.schedule([&](const Machine &m) { schedules::window(out, best.func(), m, {halving(w)}); });
+                          k.schedule(formula::Pattern::window,
+                                     [&](const Machine &m) { schedules::window(out, best.func(), m, {halving(w)}); });
                         },
                         {{{1, 1, 1, 1}, 1, 1, 1, 1, 0, 0, 1, 1, 0, 0},
                          {{3, 8, 7, 2}, 2, 2, 2, 1, 0, 0, 2, 1, 0, 0},
@@ -51,7 +52,9 @@ const Kernel max_pool2d_gradient(
       const Expr width = k.integer("width"), height = k.integer("height");
       const Tensor dx = forms::max_pool2d_gradient(index, dy, w, width, height);
       const Func out = k.output("dx", dx);
-      k.schedule([&](const Machine &m) { schedules::window(out, dx.func(), m, {halving(w), two_apart(w)}); });
+      k.schedule(formula::Pattern::window, [&](const Machine &m) {
+        schedules::window(out, dx.func(), m, {halving(w), two_apart(w)});
+      });
     },
     {{{1, 1, 1, 1}, {1, 1, 1, 1}, 1, 1, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1},
      {{32, 4, 3, 2}, {32, 4, 3, 2}, 2, 2, 2, 1, 0, 0, 2, 1, 0, 0, 8, 7},
@@ -66,7 +69,8 @@ const Kernel max_pool2d_pick("max_pool2d_pick",
                                const Window2d w = window(k);
                                const Tensor y = forms::max_pool2d_pick(index, x, w);
                                const Func out = k.output("y", y);
-                               k.schedule([&](const Machine &m) { schedules::window(out, y.func(), m); });
+                               k.schedule(formula::Pattern::gather,
+                                          [&](const Machine &m) { schedules::window(out, y.func(), m); });
                              },
                              {{{1, 1, 1, 1}, {1, 1, 1, 1}, 1, 1, 1, 1, 0, 0, 1, 1, 0, 0},
                               {{32, 4, 3, 2}, {32, 8, 7, 2}, 2, 2, 2, 1, 0, 0, 2, 1, 0, 0},
@@ -79,7 +83,8 @@ const Kernel average_pool2d("average_pool2d",
                               const Window2d w = window(k);
                               const auto pool = forms::average_pool2d(x, w, k.integer("count_padding"));
                               const Func out = k.output("y", pool.y);
-                              k.schedule([&](const Machine &m) { schedules::window(out, pool.sum, m, {halving(w)}); });
+                              k.schedule(formula::Pattern::window,
+                                         [&](const Machine &m) { schedules::window(out, pool.sum, m, {halving(w)}); });
                             },
                             {{{1, 1, 1, 1}, 1, 1, 1, 1, 0, 0, 1, 1, 0, 0, 0},
                              {{3, 8, 7, 2}, 2, 2, 2, 1, 0, 0, 2, 1, 0, 0, 0},
@@ -96,7 +101,9 @@ const Kernel average_pool2d_gradient(
       const Expr count_padding = k.integer("count_padding"), width = k.integer("width"), height = k.integer("height");
       const Tensor dx = forms::average_pool2d_gradient(dy, w, count_padding, width, height);
       const Func out = k.output("dx", dx);
-      k.schedule([&](const Machine &m) { schedules::window(out, dx.func(), m, {halving(w), two_apart(w)}); });
+      k.schedule(formula::Pattern::window, [&](const Machine &m) {
+        schedules::window(out, dx.func(), m, {halving(w), two_apart(w)});
+      });
     },
     {{{1, 1, 1, 1}, 1, 1, 1, 1, 0, 0, 1, 1, 0, 0, 0, 1, 1},
      {{3, 4, 3, 2}, 2, 2, 2, 1, 0, 0, 2, 1, 0, 0, 0, 8, 7},

@@ -1,7 +1,10 @@
 #include "generators/targets.h"
 
+#include <algorithm>
 #include <array>
 
+#include "generators/kernel.h"
+#include "runtime/error.h"
 #include "runtime/kernels/instruction_set.h"
 #include "schedules/machine.h"
 
@@ -28,6 +31,26 @@ std::vector<TargetFacts> all_targets() {
   std::vector<TargetFacts> all;
   for (const CpuTarget &t : cpu_targets()) all.push_back({t.name, "cpu", t.halide, runs_here(t.name)});
   for (const GpuRow &g : gpu_rows) all.push_back({g.name, "gpu", host_target().to_string() + g.features, false});
+  return all;
+}
+
+std::string gpu_features(const std::string &gpu) {
+  for (const GpuRow &g : gpu_rows)
+    if (g.name == gpu) return g.features;
+  fail("there is no GPU target '", gpu, "'; expected opencl or cuda");
+}
+
+std::vector<KernelTargets> all_kernel_targets() {
+  std::vector<KernelTargets> all;
+  for (const Kernel &k : all_kernels()) {
+    const Build b = k.build(Halide::Target(host_target().to_string() + gpu_rows[0].features), Build::Schedule::own);
+    KernelTargets row = {k.name, {}, b.why_no_gpu()};
+    for (const formula::Pattern p : b.classes()) row.classes.emplace_back(formula::name(p));
+    all.push_back(std::move(row));
+  }
+  std::sort(all.begin(), all.end(), [](const KernelTargets &a, const KernelTargets &b) {
+    return std::pair(a.classes, a.name) < std::pair(b.classes, b.name);
+  });
   return all;
 }
 

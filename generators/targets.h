@@ -15,4 +15,16 @@ struct TargetFacts {
 // CPU targets best first, then GPU targets.
 std::vector<TargetFacts> all_targets();
 
+// What a GPU target adds to a CPU target, as Halide spells it. Throws an Error where there is no such target.
+std::string gpu_features(const std::string &gpu);
+
+// A library kernel and what it can be compiled for beside CPUs, as its declaration says.
+struct KernelTargets {
+  std::string name;
+  std::vector<std::string> classes;  // of its stages (dsl/structure.h)
+  std::string why_no_gpu;            // empty: it has a GPU mapping
+};
+// In the order of classes, then of names.
+std::vector<KernelTargets> all_kernel_targets();
+
 }  // namespace saltern::generators

@@ -408,19 +408,8 @@ void on_gpu(const FormulaToSchedule &all) {
   std::set<const Stage *> kept;
   for (const auto &s : formula::worth_keeping(outputs)) kept.insert(s.get());
   const auto launch = [](Func f, int updates) {
-    if (f.dimensions() == 0) return;
-    const auto grid = [&](Halide::Stage stage, const std::vector<Var> &loops) {
-      const Var block("block"), thread("thread");
-      Var all = loops[0];
-      for (size_t d = 1; d < loops.size(); ++d) {
-        const Var fused("elements" + std::to_string(d));
-        stage.fuse(all, loops[d], fused);
-        all = fused;
-      }
-      stage.gpu_tile(all, block, thread, 64, TailStrategy::GuardWithIf);
-    };
-    grid(f, f.args());
-    for (int u = 0; u < updates; ++u) grid(f.update(u), f.args());
+    gpu::elements(f, f.args());
+    for (int u = 0; u < updates; ++u) gpu::elements(f.update(u), f.args());
   };
   std::set<std::string> launched;  // several stages may be made in one walk
   for (const StageToSchedule &s : all.stages) {
@@ -438,5 +427,7 @@ void by_structure(const FormulaToSchedule &formula, const Machine &m, const Stru
   if (m.is_gpu()) return on_gpu(formula);
   Scheduler(formula, m, knobs).run();
 }
+
+bool has_gpu_pattern(Pattern p) { return p != Pattern::scatter; }
 
 }  // namespace saltern::schedules

@@ -18,6 +18,7 @@
 #include <memory>
 #include <vector>
 
+#include "dsl/structure.h"
 #include "dsl/value.h"
 #include "schedules/knobs.h"
 #include "schedules/machine.h"
@@ -55,5 +56,8 @@ struct FormulaToSchedule {
 };
 
 void by_structure(const FormulaToSchedule &formula, const Machine &m, const StructureKnobs &knobs = {});
+
+// Whether a GPU does stages of this kind. It does no scatters: they add up in the order of their elements, one by one.
+bool has_gpu_pattern(formula::Pattern p);
 
 }  // namespace saltern::schedules

@@ -144,6 +144,36 @@ inline void accumulate_in_registers(Halide::Func sum, const Halide::LoopLevel &t
   for (const Axis &a : axes) update.unroll(args[a.dimension]);
 }
 
+// One thread an element, all dimensions along x; a number is the work of one thread.
+inline void elements(Halide::Stage stage, const std::vector<Halide::Var> &loops) {
+  if (loops.empty()) {
+    stage.gpu_single_thread();
+    return;
+  }
+  const Halide::Var block("block"), thread("thread");
+  Halide::Var all = loops[0];
+  for (size_t d = 1; d < loops.size(); ++d) {
+    const Halide::Var fused("elements" + std::to_string(d));
+    stage.fuse(all, loops[d], fused);
+    all = fused;
+  }
+  stage.gpu_tile(all, block, thread, 64, Halide::TailStrategy::GuardWithIf);
+}
+
+// One thread an element of `out`. What that is found by step by step (windows, sums), one value for each element, stays in
+// the thread's registers.
+inline void walk(const Halide::Func &out) {
+  std::vector<Axis> axes = {{0, 1, 16}};
+  if (out.dimensions() > 1) axes.push_back({1, 1, 8});
+  const Grid grid = launch(out, axes);
+  for (const auto &[name, function] : Halide::Internal::find_transitive_calls(out.function())) {
+    if (!function.has_update_definition()) continue;
+    Halide::Func steps(function);
+    steps.compute_at(Halide::LoopLevel(out, grid.thread)).store_in(Halide::MemoryType::Register);
+    bound_extents(steps, {}, &Axis::of_thread);
+  }
+}
+
 // Computed once, whole, by a kernel of its own: one thread an element, the innermost dimension along x.
 inline void apart(Halide::Func f) {
   f.compute_root();
