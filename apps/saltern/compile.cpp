@@ -11,6 +11,7 @@
 
 #include "apps/saltern/command.h"
 #include "apps/saltern/loaded_model.h"
+#include "generators/model/kernel_library.h"
 #include "runtime/report/progress.h"
 
 namespace saltern {
@@ -21,6 +22,7 @@ struct Options {
   ModelOptions model;
   generators::CompileOptions compile;
   std::string dynamic;
+  std::vector<std::string> kernels;
   int chunk = 8;
   bool json = false, no_cache = false;
 };
@@ -61,7 +63,30 @@ generators::CompiledModel compiled(const Options &o) {
   return compile_batched_model(many, one, o.compile);
 }
 
+int run_kernels(const Options &o) {
+  if (!o.model.path.empty()) throw BadInput("--kernels compiles library kernels, and no model: " + o.model.path);
+  if (o.compile.targets.size() > 1) throw BadInput("--kernels compiles for one --target at a time");
+  const std::string target = o.compile.targets.empty() ? generators::best_target_here() : o.compile.targets[0];
+  const std::string name = o.compile.name.empty() ? "kernels" : o.compile.name;
+  const generators::KernelLibrary made = on_input([&] {
+    return generators::compile_kernels({name, o.compile.folder, o.kernels, target});
+  });
+  if (o.json) {
+    const nlohmann::ordered_json line = {
+        {"name", name},          {"target", target},        {"kernels", o.kernels},
+        {"header", made.header}, {"library", made.library}, {"code_bytes", made.code_bytes}};
+    std::printf("%s\n", line.dump().c_str());
+    return 0;
+  }
+  std::printf("%s: %zu kernels for %s, %.0f KB of code\n", name.c_str(), o.kernels.size(), target.c_str(),
+              static_cast<double>(made.code_bytes) / 1e3);
+  std::printf("    #include \"%s\"\n    cc main.c %s -lm -lpthread -ldl\n", made.header.c_str(), made.library.c_str());
+  return 0;
+}
+
 int run(Options o) {
+  if (!o.kernels.empty()) return run_kernels(o);
+  if (o.model.path.empty()) throw BadInput("a MODEL is required, or --kernels");
   if (o.compile.name.empty()) o.compile.name = name_from(o.model.path);
   if (o.compile.cache.empty() && !o.no_cache) o.compile.cache = generators::default_cache_folder();
   if (o.no_cache) o.compile.cache.clear();
@@ -96,9 +121,13 @@ int run(Options o) {
 void define_compile(CLI::App &app, Action &chosen) {
   auto o = std::make_shared<Options>();
   o->model.add_to(app);
+  app.get_option("MODEL")->required(false);
+  app.add_option("--kernels", o->kernels, "Library kernels instead of a model, for one target, which may be a GPU's");
   app.add_option("-o,--output", o->compile.folder, "The folder for the library and its header")->required();
   app.add_option("--name", o->compile.name, "What all symbols and the files begin with; by default, the file's name");
-  app.add_option("--target", o->compile.targets, "A CPU target, as `saltern targets` names them; several may be given");
+  app.add_option(
+      "--target", o->compile.targets,
+      "A CPU target, as `saltern targets` names them; several may be given. With --kernels, a GPU target, too");
   app.add_option("--cache", o->compile.cache, "The folder that keeps compiled kernels; by default, the user's");
   app.add_flag("--no-cache", o->no_cache, "Keep no compiled kernels, and use none");
   app.add_flag("--shared", o->compile.shared, "Make a shared library, too");

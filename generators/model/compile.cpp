@@ -44,30 +44,6 @@ void write_file(const std::string &path, const void *data, size_t bytes) {
 
 void write_file(const std::string &path, const std::string &text) { write_file(path, text.data(), text.size()); }
 
-// Puts a finished file in its place: whoever looks finds the old one or the new one.
-std::string put(const std::string &from, const std::string &folder, const std::string &name) {
-  const std::string path = folder + "/" + name;
-  const InputFile in(from);
-  AtomicFile file(path);
-  std::vector<uint8_t> part(1 << 20);
-  for (uint64_t at = 0; at < in.size(); at += part.size()) {
-    const uint64_t bytes = std::min<uint64_t>(part.size(), in.size() - at);
-    in.read(part.data(), bytes, at);
-    file.write(part.data(), bytes);
-  }
-  file.commit();
-  return path;
-}
-
-// All objects in a folder, in the order of their names.
-std::vector<std::string> objects_in(const std::string &folder) {
-  std::vector<std::string> names;
-  for (const fs::directory_entry &e : fs::directory_iterator(folder))
-    if (e.path().extension() == ".o") names.push_back(e.path().filename().string());
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 // Returns what the kernels take from the heap.
 KernelMemory compile_objects(const PlannedModel &model, const std::vector<CpuTarget> &targets,
                              const CompileOptions &options, const std::string &folder) {
@@ -118,10 +94,7 @@ CompiledModel compile_variants(const std::vector<Graph> &variants, int64_t sampl
   Plan &plan = model.plan;
   plan.samples = samples;
 
-  std::error_code error;
-  fs::create_directories(options.folder, error);
-  if (error) throw FileError("cannot make the folder " + options.folder + ": " + error.message());
-
+  make_folder(options.folder);
   const TemporaryFolder work;
   const std::string name = options.name, library = "lib" + name + ".a", header = name + ".h",
                     driver = name + "_driver.c", main = name + "_main.c", weights = name + ".weights";
@@ -143,9 +116,7 @@ CompiledModel compile_variants(const std::vector<Graph> &variants, int64_t sampl
              driver_text(plan, name, weights_inside, {targets.back().name, feature_words(targets.back())}, memory));
   run_program({c_compiler(), "-std=gnu99", "-O2", "-fPIC", "-Wall", "-Wextra", "-c", driver}, work.path());
 
-  std::vector<std::string> archive = {archiver(), "rcsD", library};
-  for (const std::string &object : objects_in(work.path())) archive.push_back(object);
-  run_program(archive, work.path());
+  archive_objects(library, work.path());
 
   CompiledModel made;
   made.weights_bytes = static_cast<int64_t>(plan.weights.size());

@@ -5,12 +5,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
 #include "runtime/error.h"
+#include "runtime/files/file.h"
 
 namespace saltern::generators {
 
@@ -90,6 +92,36 @@ void run_program(const std::vector<std::string> &command, const std::string &fol
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
   fail("'", command[0], "' failed: ", output.text());
+}
+
+void archive_objects(const std::string &library, const std::string &folder) {
+  std::vector<std::string> objects;
+  for (const auto &e : std::filesystem::directory_iterator(folder))
+    if (e.path().extension() == ".o") objects.push_back(e.path().filename().string());
+  std::sort(objects.begin(), objects.end());
+  std::vector<std::string> command = {archiver(), "rcsD", library};
+  command.insert(command.end(), objects.begin(), objects.end());
+  run_program(command, folder);
+}
+
+void make_folder(const std::string &folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw FileError("cannot make the folder " + folder + ": " + error.message());
+}
+
+std::string put(const std::string &from, const std::string &folder, const std::string &name) {
+  const std::string path = folder + "/" + name;
+  const InputFile in(from);
+  AtomicFile file(path);
+  std::vector<uint8_t> part(1 << 20);
+  for (uint64_t at = 0; at < in.size(); at += part.size()) {
+    const uint64_t bytes = std::min<uint64_t>(part.size(), in.size() - at);
+    in.read(part.data(), bytes, at);
+    file.write(part.data(), bytes);
+  }
+  file.commit();
+  return path;
 }
 
 std::string c_compiler() { return from_environment("CC", "cc"); }

@@ -16,4 +16,11 @@ void run_program(const std::vector<std::string> &command, const std::string &fol
 std::string c_compiler();
 std::string archiver();
 
+// All objects in a folder, in the order of their names, as a static library beside them.
+void archive_objects(const std::string &library, const std::string &folder);
+// The folder that results go to; throws a FileError where it cannot be had.
+void make_folder(const std::string &folder);
+// Puts a finished file in its place, whose path it returns: whoever looks finds the old one or the new one.
+std::string put(const std::string &from, const std::string &folder, const std::string &name);
+
 }  // namespace saltern::generators
