@@ -13,6 +13,8 @@
 #include "apps/saltern/picture_inputs.h"
 #include "apps/saltern/value_facts.h"
 #include "runtime/files/file.h"
+#include "runtime/formula/computation.h"
+#include "runtime/kernels/device.h"
 #include "runtime/onnx/flat_values.h"
 #include "runtime/report/progress.h"
 
@@ -28,7 +30,14 @@ struct Options {
   PictureOptions pictures;
   ThreadOptions threads;
   int top = 0;
+  std::string device = "cpu";
   bool compiled = false, json = false;
+
+  UseDevice use_device() const {
+    if (compiled && device != "cpu")
+      throw BadInput("--compiled is for the CPU: --device " + device + " runs library kernels");
+    return UseDevice(saltern::device(device));
+  }
 };
 
 // Milliseconds since it was asked last.
@@ -49,6 +58,7 @@ class Stopwatch {
 struct Run {
   HostValues inputs, outputs;
   double load_ms = 0, compile_ms = 0, run_ms = 0;
+  int64_t interpreted = 0;  // formulas that no kernel was used for
 };
 
 HostValues given_inputs(const LoadedModel &model, const Options &o) {
@@ -71,7 +81,11 @@ Run run_model_of(const Options &o, const LoadedModel &model, Stopwatch watch) {
   r.inputs = given_inputs(model, o);
   r.load_ms = watch.lap();
   if (!o.compiled) {
+    const int64_t before = computation_counts().interpreter;
     r.outputs = model.run(r.inputs);
+    for (const auto &[name, value] : r.outputs)
+      if (value.is_tensor()) value.tensor().raw();  // from wherever it is
+    r.interpreted = computation_counts().interpreter - before;
   } else {
     const generators::CompiledGraph compiled = compiled_here(model.lowered(flat_shapes(r.inputs)), threads());
     r.compile_ms = watch.lap();
@@ -103,6 +117,12 @@ void print_json(const Options &o, const LoadedModel &model, const Run &r, const 
                {"inputs", facts_of(model.graph().inputs, r.inputs)},
                {"outputs", facts_of(model.graph().outputs, r.outputs)},
                {"load_ms", r.load_ms}};
+  if (o.device != "cpu")
+    line["device"] = {{"name", o.device},
+                      {"kernels_there", device_counts().on_device},
+                      {"kernels_on_cpu", device_counts().on_cpu},
+                      {"formulas_interpreted", r.interpreted},
+                      {"why_on_cpu", kernels_without_device()}};
   if (o.compiled) line["compile_ms"] = r.compile_ms;
   line["run_ms"] = r.run_ms;
   for (const auto &row : best) {
@@ -132,10 +152,15 @@ void print_text(const Options &o, const LoadedModel &model, const Run &r, const 
     std::printf("%s %s %s\n", v["name"].get<std::string>().c_str(), v["type"].get<std::string>().c_str(),
                 v.contains("shape") ? v["shape"].dump().c_str() : "");
   std::printf("ran in %.3f ms\n", r.run_ms);
+  if (o.device != "cpu")
+    std::printf("%lld kernels ran on %s, %lld on the CPU, where %lld formulas were interpreted\n",
+                static_cast<long long>(device_counts().on_device), o.device.c_str(),
+                static_cast<long long>(device_counts().on_cpu), static_cast<long long>(r.interpreted));
 }
 
 int run(const Options &o) {
   o.threads.use();
+  const UseDevice device = o.use_device();
   const std::vector<std::string> labels = o.labels.empty() ? std::vector<std::string>() : read_labels(o.labels);
   if (!labels.empty() && o.top == 0) throw BadInput("--labels is for --top");
   const Stopwatch watch;
@@ -154,6 +179,7 @@ int run(const Options &o) {
 // Every line is done whatever the others did: what went wrong stands beside its outputs.
 int run_batch(const Options &o) {
   o.threads.use();
+  const UseDevice device = o.use_device();
   constexpr uint64_t most_bytes = uint64_t{1} << 30;
   const std::vector<uint8_t> bytes = read_file(o.list, most_bytes);
   std::istringstream list(std::string(bytes.begin(), bytes.end()));
@@ -191,6 +217,9 @@ void add_run_options(CLI::App &app, Options &o) {
   o.threads.add_to(app);
   app.add_flag("--compiled", o.compiled,
                "Compile the model for the shapes of its inputs first, or take it from the cache");
+  app.add_option("--device", o.device, "Where library kernels and formulas run that can: cpu, opencl or cuda")
+      ->check(CLI::IsMember({"cpu", "opencl", "cuda"}))
+      ->capture_default_str();
   app.add_flag("--json", o.json, "One line of JSON");
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Formulas compiled while the program runs, for runtime/formula/just_in_time.h: each is a shared library in the cache
-// (cache.h), for the CPU at hand, scheduled by structure. It needs a C compiler to link with, as compile.h does.
+// Formulas compiled while the program runs, for runtime/formula/just_in_time.h: scheduled by structure, and kept as
+// loaded_kernel.h does.
 //
 // Programs need not call anything here: linking Saltern::compiler is enough.
 
@@ -10,6 +10,6 @@
 namespace saltern::generators {
 
 // Takes the kernel from the cache, or compiles it first. Extents of inputs are numbers or sizes. Throws an Error where it cannot.
-FormulaKernel formula_kernel(const formula::Values &inputs, const formula::Values &outputs);
+FormulaKernel formula_kernel(const formula::Values &inputs, const formula::Values &outputs, Device device);
 
 }  // namespace saltern::generators

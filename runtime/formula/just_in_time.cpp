@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 
 #include "runtime/formula/in_memory_order.h"
 #include "runtime/kernels/instruction_set.h"
@@ -136,9 +137,9 @@ AnySize of_exact_size(const ExactFormulas &formulas, const std::vector<Tensor> &
   return {inputs, values_of(formulas, inputs)};
 }
 
-FormulaKernel compiled(const FormulaCompiler &compiler, AnySize what, bool channels_last) {
+FormulaKernel compiled(const FormulaCompiler &compiler, AnySize what, Device device, bool channels_last) {
   if (channels_last) what = {in_memory_order(what.inputs), in_memory_order(what.outputs)};
-  const FormulaKernel kernel = compiler(what.inputs, what.outputs);
+  const FormulaKernel kernel = compiler(what.inputs, what.outputs, device);
   return [kernel, channels_last](const std::vector<Tensor> &given) {
     std::vector<Tensor> dense;
     for (const Tensor &t : given) dense.push_back(channels_last ? as_in_memory(t) : t.in_layout(Layout::row_major));
@@ -149,11 +150,12 @@ FormulaKernel compiled(const FormulaCompiler &compiler, AnySize what, bool chann
   };
 }
 
-std::shared_ptr<Made> made_for(const ExactFormulas &formulas, const AnySize &any_size,
+std::shared_ptr<Made> made_for(const ExactFormulas &formulas, const AnySize &any_size, Device device,
                                const std::vector<Tensor> &operands) {
   const bool channels_last = has_images_with_channels_last(operands), exact = any_size.outputs.empty();
   Kernels::Key key = exact ? key_of(formulas, operands) : key_of(any_size);
-  key.insert(key.end(), {exact, channels_last, static_cast<int64_t>(instruction_set_in_use())});
+  key.insert(key.end(),
+             {exact, channels_last, static_cast<int64_t>(instruction_set_in_use()), static_cast<int64_t>(device)});
   std::shared_ptr<Made> row;
   FormulaCompiler compiler;
   {
@@ -170,7 +172,7 @@ std::shared_ptr<Made> made_for(const ExactFormulas &formulas, const AnySize &any
   std::call_once(row->once, [&] {
     try {
       if (!is_sound(formulas, operands)) fail("a formula reads what it is not given");
-      row->kernel = compiled(compiler, exact ? of_exact_size(formulas, operands) : any_size, channels_last);
+      row->kernel = compiled(compiler, exact ? of_exact_size(formulas, operands) : any_size, device, channels_last);
     } catch (const std::exception &e) {
       row->failure = e.what();
     }
@@ -196,7 +198,8 @@ std::string last_just_in_time_failure() {
 
 bool is_worth_a_kernel(double steps, Runs runs) {
   const JustInTime when = setting();
-  const double least = when == JustInTime::always ? 0 : runs == Runs::often ? pays_often : pays_once;
+  const bool often = runs == Runs::often || device_in_use() != Device::cpu;  // operands would have to be brought back
+  const double least = when == JustInTime::always ? 0 : often ? pays_often : pays_once;
   return has_compiler && when != JustInTime::never && steps >= least;
 }
 
@@ -204,15 +207,16 @@ std::optional<std::vector<Tensor>> computed_just_in_time(const ExactFormulas &fo
                                                          const std::vector<Tensor> &operands) {
   if (!fits_kernels(formulas, operands)) return std::nullopt;
   std::string failure;
-  for (const AnySize &what : {any_size, AnySize()}) {
-    const std::shared_ptr<Made> row = made_for(formulas, what, operands);
-    failure = row->failure;
-    try {
-      if (row->kernel) return row->kernel(operands);
-    } catch (const Error &e) {  // for some sizes Halide takes it to read outside: it has not begun then
-      failure = e.what();
+  for (const Device device : std::set<Device, std::greater<>>{device_in_use(), Device::cpu})
+    for (const AnySize &what : {any_size, AnySize()}) {
+      const std::shared_ptr<Made> row = made_for(formulas, what, device, operands);
+      failure = row->failure;
+      try {
+        if (row->kernel) return row->kernel(operands);
+      } catch (const Error &e) {  // for some sizes Halide takes it to read outside: it has not begun then
+        failure = e.what();
+      }
     }
-  }
   const std::lock_guard<std::mutex> lock(kernels().mutex);
   kernels().failure = failure;
   return std::nullopt;

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "dsl/exact_formulas.h"
+#include "runtime/kernels/device.h"
 #include "runtime/tensor/tensor.h"
 
 namespace saltern {
@@ -22,8 +23,9 @@ void set_just_in_time(JustInTime when);
 
 // The outputs of formulas, of operands that are dense and row-major; so are the outputs.
 using FormulaKernel = std::function<std::vector<Tensor>(const std::vector<Tensor> &operands)>;
-// Throws an Error where it cannot compile them.
-using FormulaCompiler = std::function<FormulaKernel(const formula::Values &inputs, const formula::Values &outputs)>;
+// Throws an Error where it cannot compile them for the device.
+using FormulaCompiler =
+    std::function<FormulaKernel(const formula::Values &inputs, const formula::Values &outputs, Device device)>;
 void set_formula_compiler(FormulaCompiler compiler);
 
 // How often formulas are likely to be computed: a kernel takes some tenths of a second to compile.
@@ -37,8 +39,8 @@ struct AnySize {
   formula::Values inputs, outputs;
 };
 
-// The outputs, by a kernel for any such size or else for these; nothing where neither can be had, and the interpreter is to
-// compute them.
+// The outputs, by a kernel for any such size or else for these, on the device in use or else on the CPU; nothing where none
+// can be had, and the interpreter is to compute them.
 std::optional<std::vector<Tensor>> computed_just_in_time(const formula::ExactFormulas &formulas,
                                                          const AnySize &any_size, const std::vector<Tensor> &operands);
 

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "runtime/kernels/device_kernels.h"
 #include "runtime/kernels/thread_pool.h"
 #include "runtime/tensor/memory.h"
 
@@ -65,6 +66,8 @@ const CompiledKernel *find_compiled_kernel(std::string_view name) {
   return it == registry().end() ? nullptr : &it->second;
 }
 
+const std::string &last_kernel_error() { return last_error; }
+
 void call_by_address(const CompiledKernel &kernel, std::vector<void *> arguments) {
   const int expected = kernel.metadata()->num_arguments;
   if (static_cast<int>(arguments.size()) != expected)
@@ -73,20 +76,31 @@ void call_by_address(const CompiledKernel &kernel, std::vector<void *> arguments
 }
 
 void call(const CompiledKernel &kernel, std::vector<KernelArgument> arguments) {
-  // Before the kernel runs: one that fails may have written some.
   const halide_filter_metadata_t &m = *kernel.metadata();
   const bool fits = arguments.size() == static_cast<size_t>(m.num_arguments);
+  const auto is_output = [&](size_t i) { return m.arguments[i].kind == halide_argument_kind_output_buffer; };
   bool makes_elements = false, reads_outlines = false;
   for (size_t i = 0; fits && i < arguments.size(); ++i) {
     const View *view = std::get_if<View>(&arguments[i]);
     if (!view) continue;
     reads_outlines |= view->is_outline();
-    if (m.arguments[i].kind != halide_argument_kind_output_buffer) continue;
-    view->written();
-    makes_elements |= !view->is_empty() && !view->is_outline();
+    if (!is_output(i)) continue;
+    if (view->is_empty() || view->is_outline())
+      view->memory().written();
+    else
+      makes_elements = true;
   }
   if (fits && !makes_elements) return;  // kernels are for tensors that have elements
   if (reads_outlines) fail("kernel ", kernel.name, " is to compute where only shapes are known");
+  const CompiledKernel *there = kernel.device == Device::cpu ? find_device_kernel(kernel) : &kernel;
+  if (there == &kernel || (there && fits && fits_device(arguments))) return call_on_device(*there, arguments);
+  // Before the kernel runs: one that fails may have written some.
+  for (size_t i = 0; fits && i < arguments.size(); ++i)
+    if (const View *view = std::get_if<View>(&arguments[i])) {
+      view->memory().to_host();
+      if (is_output(i)) view->memory().written();
+    }
+  count_on_cpu();
   std::vector<void *> addresses;
   addresses.reserve(arguments.size());
   for (KernelArgument &a : arguments) addresses.push_back(std::visit(Address{}, a));

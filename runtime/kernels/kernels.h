@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "runtime/kernels/device.h"
 #include "runtime/kernels/instruction_set.h"
 #include "runtime/tensor/view.h"
 
@@ -22,6 +23,7 @@ struct CompiledKernel {
   // remembers, so that nothing could hold a kernel to a lesser instruction set.)
   std::array<int (*)(void **arguments), instruction_sets> variants;
   const halide_filter_metadata_t *(*metadata)();
+  Device device = Device::cpu;  // that it was compiled for
 
   int call(void **arguments) const { return variants[static_cast<size_t>(instruction_set_in_use())](arguments); }
 };
@@ -33,9 +35,13 @@ std::vector<CompiledKernel> compiled_kernels();
 // Null where there is no such kernel.
 const CompiledKernel *find_compiled_kernel(std::string_view name);
 
+// On the device in use, where there is one and the kernel can be compiled for it.
 void call(const CompiledKernel &kernel, std::vector<KernelArgument> arguments);
 void call(std::string_view name, std::vector<KernelArgument> arguments);
 // The same with the arguments' addresses: halide_buffer_t or scalar.
 void call_by_address(const CompiledKernel &kernel, std::vector<void *> arguments);
+
+// What Halide's run-time support said last that was wrong, on this thread.
+const std::string &last_kernel_error();
 
 }  // namespace saltern

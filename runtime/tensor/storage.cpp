@@ -9,7 +9,16 @@ namespace {
 
 std::mutex lent_storages;  // guards what lent_ and hash_when_lent_ say of any of them
 
+std::mutex copied_back;  // several threads may ask for the same contents
+
 }  // namespace
+
+void Storage::copy_to_host() {
+  const std::lock_guard<std::mutex> lock(copied_back);
+  if (newest_ != Newest::device) return;
+  on_device_->copy_to_host();
+  set_newest(Newest::both);
+}
 
 uint64_t Storage::hash() const {
   constexpr uint64_t prime = 0x9e3779b97f4a7c15u;
@@ -34,6 +43,7 @@ void Storage::lend_kept() {
 
 void Storage::notice_writes() {
   if (!lent_) return;
+  to_host();
   const std::lock_guard<std::mutex> lock(lent_storages);
   const uint64_t now = hash();
   if (now != hash_when_lent_) written();

@@ -110,7 +110,7 @@ Tensor Tensor::empty(Shape shape, Type type, Layout layout) {
   Tensor t = shaped(std::move(shape), type, layout);
   std::shared_ptr<void> memory = allocate_elements(type, t.size());
   t.data_ = memory.get();
-  t.memory_ = std::make_shared<Storage>(std::move(memory), t.data_, type == Type::text ? 0 : t.bytes());
+  t.memory_ = std::make_shared<Storage>(std::move(memory), t.data_, type == Type::text ? 0 : t.bytes(), false);
   return t;
 }
 
@@ -150,7 +150,7 @@ Tensor Tensor::borrowed(void *data, Shape shape, Type type, Shape strides, std::
   int64_t last = 0;
   for (size_t d = 0; d < t.shape_.size(); ++d) last += std::max<int64_t>(t.strides_[d], 0) * (t.shape_[d] - 1);
   const int64_t count = type == Type::text || t.size() == 0 ? 0 : last + 1;
-  t.memory_ = std::make_shared<Storage>(std::move(owner), data, static_cast<size_t>(count * facts(type).bytes()));
+  t.memory_ = std::make_shared<Storage>(std::move(owner), data, static_cast<size_t>(count * facts(type).bytes()), true);
   return t;
 }
 
@@ -162,15 +162,16 @@ void Tensor::expect_elements() const {
 double Tensor::item() const {
   expect_elements();
   if (size() != 1) fail("item() of a tensor of shape ", to_string(shape_));
-  return real_element(type_, data_, 0);
+  return real_element(type_, raw(), 0);
 }
 
 std::vector<int64_t> Tensor::integers() const {
   expect_elements();
   std::vector<int64_t> all;
   all.reserve(static_cast<size_t>(size()));
+  const void *from = raw();
   for_each_pair(shape_, strides_, strides_,
-                [&](int64_t at, int64_t) { all.push_back(integer_element(type_, data_, at)); });
+                [&](int64_t at, int64_t) { all.push_back(integer_element(type_, from, at)); });
   return all;
 }
 
@@ -178,8 +179,8 @@ std::vector<double> Tensor::reals() const {
   expect_elements();
   std::vector<double> all;
   all.reserve(static_cast<size_t>(size()));
-  for_each_pair(shape_, strides_, strides_,
-                [&](int64_t at, int64_t) { all.push_back(real_element(type_, data_, at)); });
+  const void *from = raw();
+  for_each_pair(shape_, strides_, strides_, [&](int64_t at, int64_t) { all.push_back(real_element(type_, from, at)); });
   return all;
 }
 
@@ -229,7 +230,7 @@ void Tensor::copy_from(const Tensor &other) const {
   written();
   if (type_ == Type::text) return copy_words<std::string>(*this, other);
   if (strides_ == other.strides_ && is_dense()) {
-    if (size() > 0) std::memcpy(data_, other.data_, bytes());
+    if (size() > 0) std::memcpy(data_, other.raw(), bytes());
     return;
   }
   switch (facts(type_).bytes()) {

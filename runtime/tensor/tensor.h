@@ -59,7 +59,12 @@ class Tensor {
   Type type() const { return type_; }
 
   // The address of the elements. Whoever writes through it where a tape may have the tensor says written().
-  void *raw() const { return data_; }
+  void *raw() const {
+    if (memory_) memory_->to_host();
+    return data_;
+  }
+  // The same where nothing is read through it: contents may be on a device.
+  void *address() const { return data_; }
   // What keeps the elements alive, and knows whether they were written.
   const std::shared_ptr<Storage> &memory() const { return memory_; }
   void written() const { memory_->written(); }

@@ -9,7 +9,7 @@ constexpr int64_t most = std::numeric_limits<int32_t>::max();
 
 View::View(const Tensor &t) : memory_(t.memory()) {
   if (!t.defined()) fail("a kernel was called with an undefined tensor");
-  buffer_.host = static_cast<uint8_t *>(t.raw());
+  buffer_.host = static_cast<uint8_t *>(t.address());
   buffer_.type = halide_type(t.type());
 }
 

@@ -35,8 +35,8 @@ class View {
     return false;
   }
   bool is_outline() const { return memory_->is_outline(); }
-  // A kernel wrote through it.
-  void written() const { memory_->written(); }
+  // What holds the elements: a kernel on the CPU says that it reads them here, or writes them.
+  Storage &memory() const { return *memory_; }
 
  private:
   friend View reversed(const Tensor &t);
