@@ -22,17 +22,22 @@ inline Value log_sum_exp(const Value &x, const std::vector<int> &axes) {
   return log(sum(exp(x - base), axes)) + base;
 }
 
-// Of all elements up to each along an axis, itself included or not; or of all from it on.
+// The sum or the product of all elements up to each along an axis, itself included or not; or of all from it on.
 inline Value running(Function f, const Value &x, int axis, bool exclusive = false, bool reverse = false) {
-  return compute(name(f), x.extents(), [&](const Axes &at) {
-    return reduce_open(f, {x.extent(axis)}, [&](const Axes &k) {
-      Axes from = at;
-      Expression &here = from[static_cast<size_t>(axis)];
-      const Expression first = reverse ? here : k[0], last = reverse ? k[0] : here;
-      here = k[0];
-      const Expression v = x.at(from);
-      return select(exclusive ? first < last : first <= last, v, constant(v.type(), f == Function::product ? 1 : 0));
-    });
+  const bool adds = f == Function::sum;
+  const auto a = static_cast<size_t>(axis);
+  const Expression last = x.extent(axis) - 1;
+  const Value none = constant_value(x.type(), adds ? 0 : 1);
+  const Value y = scan(name(f), x.extents(), axis, none, [&](Axes at, const Expression &so_far) {
+    const Expression t = at[a], from = exclusive ? t - 1 : t;
+    at[a] = reverse ? last - from : from;
+    const Expression next = adds ? so_far + x.at(at) : so_far * x.at(at);
+    return exclusive ? select(t == 0, so_far, next) : next;
+  });
+  if (!reverse) return y;
+  return inlined(x.extents(), [&](Axes at) {
+    at[a] = last - at[a];
+    return y.at(at);
   });
 }
 

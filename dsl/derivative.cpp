@@ -86,22 +86,35 @@ Expression adjoint_at_place(const Stage &s, const Expression &dy) {
   return select(stage(place).at(axes_between(0, s.rank)) == number, dy, constant(dy.type(), 0));
 }
 
-// Times the product of all others.
+// Times the product of all others: of those before it, and of those behind it.
 Expression adjoint_of_factor(const Stage &s, const Expression &dy) {
-  const int all = static_cast<int>(s.extents.size());
-  Stage others = s;
-  others.rank = all;
-  others.name = s.name + "_of_others";
-  others.rule = nullptr;
-  std::vector<Expression> by = axes_between(0, s.rank);
-  Expression same = truth(true);
-  for (int i = s.rank; i < all; ++i) {
-    by.push_back(axis(all + i - s.rank));
-    same = same && (axis(i) == by.back());
-    others.extents.push_back(s.extents[static_cast<size_t>(i)]);
+  const auto rank = static_cast<size_t>(s.rank);
+  const Type type = is_real(s.type) && facts(s.type).bits < 32 ? Type::f32 : s.type;
+  std::vector<Expression> extents(s.extents.begin(), s.extents.begin() + s.rank), place = axes_between(0, s.rank);
+  Expression count = 1, number = 0;
+  for (size_t i = rank; i < s.extents.size(); ++i) {
+    count = count * s.extents[i];
+    number = number * s.extents[i] + axis(static_cast<int>(i));
   }
-  others.element = select(same, constant(s.type, 1), with_axes(s.element, by));
-  return times(dy, stage(others).at(axes_between(0, all)));
+  extents.push_back(count);
+  const auto product_before = [&](bool backwards, const Expression &at) {
+    const Value all = scan(s.name + "_of_others", extents, s.rank, constant_value(type, 1),
+                           [&](const Axes &here, const Expression &so_far) {
+                             const Expression t = here.back();
+                             std::vector<Expression> by(s.extents.size());
+                             std::copy_n(here.begin(), s.rank, by.begin());
+                             Expression rest = backwards ? count - t : t - 1;
+                             for (size_t i = by.size(); i-- > rank;) {
+                               by[i] = i == rank ? rest : modulo(rest, s.extents[i]);
+                               rest = quotient(rest, s.extents[i]);
+                             }
+                             return select(t == 0, so_far, so_far * cast(type, with_axes(s.element, by)));
+                           });
+    std::vector<Expression> index = place;
+    index.push_back(at);
+    return all.at(index);
+  };
+  return times(dy, cast(s.type, product_before(false, number) * product_before(true, count - 1 - number)));
 }
 
 // The adjoint of a stage's element, given the adjoint of the stage.
@@ -178,10 +191,36 @@ Value transposed_load(const Stage &s, const AdjointOfLoad &part) {
   return factored_sum(std::move(gathered));
 }
 
+// The adjoint of a scan's elements, given what comes to them from elsewhere: that, and what the element behind hands back.
+Expression adjoint_of_scan(const SharedStage &s, const Value &dy) {
+  const auto along = static_cast<size_t>(s->along);
+  const std::vector<Expression> here = axes_between(0, s->rank);
+  const auto at = [&](const Expression &t) {
+    std::vector<Expression> other = here;
+    other[along] = t;
+    return other;
+  };
+  const Expression t = here[along], extent = s->extents[along], zero = constant(s->type, 0);
+  const Expression element = with_carried(s->element, load(s, at(t - 1)));
+  Expression handed = zero;
+  for (const AdjointOfLoad &part : adjoints_of_loads(element, load(s, here), carried(s->type)))
+    if (part.load->stage == s) handed = plus(handed, part.adjoint);
+  if (is_number(handed, 0)) return dy.at(here);
+  Stage back;
+  back.name = "back_" + s->name;
+  back.rank = s->rank;
+  back.extents = s->extents;
+  back.along = s->along;
+  back.before = zero;
+  // Its element t is that of the scan's extent - 1 - t.
+  back.element = plus(dy.at(at(extent - 1 - t)), select(t == 0, zero, with_axes(handed, at(extent - t))));
+  return stage(std::move(back)).at(at(extent - 1 - t));
+}
+
 // Where the adjoint of a stage goes. The inputs of a rule need not be stages of the formula: maps without a name are not.
 std::vector<SharedStage> sources_of(const Stage &s) {
   if (s.is_input()) return {};
-  if (!s.rule) return loaded_by(s.element);
+  if (!s.rule) return loaded_by(s);
   std::vector<SharedStage> from;
   for (const Value &v : s.rule->inputs) from.push_back(v.shared());
   return from;
@@ -243,9 +282,18 @@ class Adjoints {
 
   void differentiate(const SharedStage &s, const Value &dy) {
     if (s->reduction && finds_a_place(*s->reduction)) return;
-    const Expression value = s->is_map() && s->kept ? load(s, axes_between(0, s->rank)) : s->element;
-    for (const AdjointOfLoad &part : adjoints_of_loads(s->element, value, adjoint_of_element(*s, dy)))
-      if (part.load->stage && needed_.count(part.load->stage.get()) > 0)
+    const std::vector<Expression> here = axes_between(0, s->rank);
+    Expression element = s->element, seed = s->is_scan() ? adjoint_of_scan(s, dy) : adjoint_of_element(*s, dy);
+    if (s->is_scan()) {
+      std::vector<Expression> before = here;
+      Expression &t = before[static_cast<size_t>(s->along)];
+      const Expression is_first = t == 0;
+      t = t - 1;
+      element = with_carried(element, select(is_first, s->before, load(s, before)));
+    }
+    const Expression value = (s->is_map() && s->kept) || s->is_scan() ? load(s, here) : element;
+    for (const AdjointOfLoad &part : adjoints_of_loads(element, value, seed))
+      if (part.load->stage && part.load->stage != s && needed_.count(part.load->stage.get()) > 0)
         send(part.load->stage.get(), transposed_load(*s, part));
   }
 

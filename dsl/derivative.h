@@ -8,7 +8,8 @@
 //
 //   sum         the adjoint is that of the result, at each step
 //   greatest    goes to the first of equal elements, as PyTorch's max over a dimension does; least likewise
-//   product     dy times the product of the other elements: right where one is 0, and quadratic
+//   product     dy times the product of the other elements, those before it and those behind it: right where one is 0
+//   scan        a scan the other way round
 //   select      goes to the branch that was taken; nothing goes to the condition, to integers, to stop_gradient's operand
 //
 // An algorithm may have a gradient of its own: see with_gradient().

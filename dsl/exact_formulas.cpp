@@ -43,10 +43,9 @@ std::set<const Stage *> parts_of(const Stages &all, const Values &outputs) {
       if (at.kind != Kind::load) return;
       const Stage *s = at.stage.get();
       if (loaded.insert(s).second && !parts.insert(s).second) apart.insert(s);
-      if (s->is_input() || s->is_scatter() || !reads_own_element(at, *reader)) apart.insert(s);
+      if (s->is_input() || s->is_scatter() || s->is_scan() || !reads_own_element(at, *reader)) apart.insert(s);
     };
-    for_each_node(reader->element, look);
-    for (const Expression &t : reader->targets) for_each_node(t, look);
+    for (const Expression &e : expressions_of(*reader)) for_each_node(e, look);
   }
   for (const Stage *s : apart) parts.erase(s);
   return parts;
@@ -77,6 +76,8 @@ class Writer {
       write_scatter(s, f);
     } else {
       f.element = numbered(reduction_of(s), f);
+      f.along = s.along;
+      if (s.is_scan()) f.before = numbered(with_numbers(s.before, numbers_), f);
     }
     result.stages.push_back(std::move(f));
   }
@@ -152,10 +153,17 @@ ExactFormulas exact_formulas(const Values &inputs, const Values &outputs, const 
 
 Value value_of(const ExactFormula &f, const Values &operands) {
   const std::vector<Expression> extents(f.shape.begin(), f.shape.end());
-  if (!f.is_scatter()) return of_formula(f.name, f.element, extents, operands);
+  if (!f.is_scatter() && !f.is_scan()) return of_formula(f.name, f.element, extents, operands);
   Stage s;
   s.name = f.name;
   s.rank = static_cast<int>(f.shape.size());
+  if (f.is_scan()) {
+    s.extents = extents;
+    s.along = f.along;
+    s.before = with_operands(f.before, operands);
+    s.element = with_operands(f.element, operands);
+    return stage(std::move(s));
+  }
   s.reduction = Function::sum;
   s.extents = extents;
   s.extents.insert(s.extents.end(), f.space.begin() + s.rank, f.space.end());

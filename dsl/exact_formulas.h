@@ -20,6 +20,11 @@ struct ExactFormula {
   std::vector<int64_t> space;
   std::vector<Expression> targets;
   bool is_scatter() const { return !targets.empty(); }
+
+  // A scan goes along this dimension, and its first element sees `before`.
+  int along = -1;
+  Expression before = {};
+  bool is_scan() const { return along >= 0; }
 };
 
 struct ExactFormulas {

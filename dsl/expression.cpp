@@ -159,6 +159,8 @@ Expression symbol(const std::string &name, Type type, int64_t least, double typi
   return interned(std::move(n));
 }
 
+Expression carried(Type type) { return interned({Expression::Kind::carried, type}); }
+
 Expression call(Function f, const Expression &a) {
   if (operand_count(f) != 1) refuse(f, "does not take one operand");
   expect_arithmetic(f, a);

@@ -95,7 +95,7 @@ struct Stage;
 
 class Expression {
  public:
-  enum class Kind : uint8_t { constant, axis, step, symbol, load, call, select, cast, bits, reduce };
+  enum class Kind : uint8_t { constant, axis, step, symbol, carried, load, call, select, cast, bits, reduce };
   struct Node;
 
   Expression() = default;
@@ -156,6 +156,8 @@ Expression load(const std::shared_ptr<const Stage> &stage, std::vector<Expressio
 // A number that is known at run time only. `typical` decides between forms that are equally right, nothing else.
 Expression symbol(const std::string &name, Type type, int64_t least, double typical);
 inline Expression size(const std::string &name, double typical = 256) { return symbol(name, Type::i64, 1, typical); }
+// In a scan (value.h): the element before.
+Expression carried(Type type);
 // A step that no other expression has.
 Expression fresh_step(const Expression &extent);
 Expression extent_of_step(const Expression &step);

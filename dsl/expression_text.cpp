@@ -41,9 +41,7 @@ class Writer {
     for (const Expression &a : e->arguments) count(a);
   }
 
-  static bool is_leaf(const Expression::Node &n) {
-    return n.kind == Kind::constant || n.kind == Kind::axis || n.kind == Kind::step || n.kind == Kind::symbol;
-  }
+  static bool is_leaf(const Expression::Node &n) { return n.kind < Kind::load; }
 
   std::string text(const Expression &e) {
     const auto known = names_.find(e.get());
@@ -103,6 +101,8 @@ class Writer {
         return "s" + std::to_string(step_number(n.number));
       case Kind::symbol:
         return n.name;
+      case Kind::carried:
+        return "carried." + type;
       case Kind::load:
         return (n.stage ? n.stage->name : "x" + std::to_string(n.number)) + "." + type + "[" + listed(n.arguments) +
                "]";
@@ -266,6 +266,10 @@ class Reader {
       const Type t = type();
       expect("[");
       return load(n, t, list("]"));
+    }
+    if (word == "carried") {
+      expect(".");
+      return carried(type());
     }
     if (word == "select") {
       expect("(");

@@ -50,6 +50,21 @@ void take_out_single_steps(Stage &s) {
   }
 }
 
+// A scan of one element has nothing before it.
+void take_out_single_scan(Stage &s) {
+  if (s.before.type() != s.element.type() || (is_real(s.before.type()) && facts(s.before.type()).bits < 32))
+    throw std::invalid_argument("scan '" + s.name + "' goes from " + std::string(facts(s.before.type()).name) + " to " +
+                                std::string(facts(s.element.type()).name));
+  for_each_node(s.before, [&](const Expression::Node &at) {
+    if (at.kind == Kind::carried || (at.kind == Kind::axis && at.number == s.along))
+      throw std::invalid_argument("scan '" + s.name + "' begins with what depends on how far it is");
+  });
+  if (!is_number(s.extents[static_cast<size_t>(s.along)], 1)) return;
+  s.element = with_carried(s.element, s.before);
+  s.along = -1;
+  s.before = {};
+}
+
 // What makes two stages one; of the names only an input's.
 using Key = std::tuple<std::string, int, int, std::vector<const void *>, const void *>;
 
@@ -59,9 +74,11 @@ Key key_of(const Stage &s) {
   parts.push_back(nullptr);
   parts.push_back(s.element.get());
   for (const Expression &t : s.targets) parts.push_back(t.get());
+  if (s.is_scan()) parts.push_back(s.before.get());
   const int flags = static_cast<int>(s.type) * 4 + (s.kept ? 2 : 0) + (s.literal ? 1 : 0);
   const int reduction = s.reduction ? static_cast<int>(*s.reduction) : -1;
-  return {s.is_input() ? s.name : std::string(), flags, s.rank * 64 + reduction, std::move(parts), s.rule.get()};
+  return {s.is_input() ? s.name : std::string(), flags, (s.rank * 64 + s.along) * 64 + reduction, std::move(parts),
+          s.rule.get()};
 }
 
 class Table {
@@ -98,18 +115,46 @@ Value stage(Stage s) {
     s.element = simplified(s.element, s.extents);
     take_out_idle_steps(s);
     take_out_single_steps(s);
+    s.kept |= s.is_scan();
+    if (s.is_scan()) take_out_single_scan(s);
     s.type = s.reduction && finds_a_place(*s.reduction) ? Type::i64 : s.element.type();
     s.kept |= s.reduction.has_value();
   }
   return Value(table->find_or_add(std::move(s)));
 }
 
-std::vector<std::shared_ptr<const Stage>> loaded_by(const Expression &e) {
-  std::vector<std::shared_ptr<const Stage>> found;
+Expression with_carried(const Expression &e, const Expression &by) {
+  return transformed(e, [&](const Expression &at) { return at->kind == Kind::carried ? by : Expression(); });
+}
+
+std::vector<Expression> expressions_of(const Stage &s) {
+  std::vector<Expression> all;
+  if (!s.is_input()) all.push_back(s.element);
+  all.insert(all.end(), s.targets.begin(), s.targets.end());
+  if (s.is_scan()) all.push_back(s.before);
+  return all;
+}
+
+namespace {
+
+void add_loaded(const Expression &e, std::vector<std::shared_ptr<const Stage>> &found) {
   for_each_node(e, [&](const Expression::Node &at) {
     if (at.kind == Kind::load && at.stage && std::find(found.begin(), found.end(), at.stage) == found.end())
       found.push_back(at.stage);
   });
+}
+
+}  // namespace
+
+std::vector<std::shared_ptr<const Stage>> loaded_by(const Expression &e) {
+  std::vector<std::shared_ptr<const Stage>> found;
+  add_loaded(e, found);
+  return found;
+}
+
+std::vector<std::shared_ptr<const Stage>> loaded_by(const Stage &s) {
+  std::vector<std::shared_ptr<const Stage>> found;
+  for (const Expression &e : expressions_of(s)) add_loaded(e, found);
   return found;
 }
 
@@ -118,10 +163,7 @@ std::vector<std::shared_ptr<const Stage>> stages_of(const Values &outputs) {
   std::unordered_set<const Stage *> seen;
   const std::function<void(const std::shared_ptr<const Stage> &)> visit = [&](const auto &s) {
     if (!seen.insert(s.get()).second) return;
-    if (!s->is_input())
-      for (const auto &from : loaded_by(s->element)) visit(from);
-    for (const Expression &t : s->targets)
-      for (const auto &from : loaded_by(t)) visit(from);
+    for (const auto &from : loaded_by(*s)) visit(from);
     order.push_back(s);
   };
   for (const Value &v : outputs) visit(v.shared());
@@ -141,6 +183,7 @@ std::string to_string(const Stage &s) {
     for (const Expression &t : s.targets) text += to_string(t) + " ";
     text += "]";
   }
+  if (s.is_scan()) text += " along a" + std::to_string(s.along) + " from " + to_string(s.before);
   return text + " = " + (s.reduction ? name(*s.reduction) + " " : "") + to_string(s.element);
 }
 

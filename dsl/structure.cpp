@@ -46,7 +46,7 @@ std::vector<Expression> loads_in(const Expression &e) {
 }
 
 const char *name(Pattern p) {
-  static const char *const names[] = {"map", "gather", "row", "column", "window", "contraction", "scatter"};
+  static const char *const names[] = {"map", "gather", "row", "column", "window", "contraction", "scatter", "scan"};
   return names[static_cast<int>(p)];
 }
 
@@ -108,6 +108,7 @@ bool has_rows(const Stage &s, const std::vector<Expression> &loads) {
 
 Pattern classify(const Stage &s) {
   if (s.is_scatter()) return Pattern::scatter;
+  if (s.is_scan()) return Pattern::scan;
   const std::vector<Expression> loads = loads_in(s.element);
   if (s.is_map()) {
     for (const Expression &l : loads)

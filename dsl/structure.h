@@ -7,6 +7,7 @@
 //   window        y[a0] = max{a1} x[a0 s + a1]: an index of an axis and a step, unless there are rows
 //   contraction   y[a0, a1] = sum{a2} x[a0, a2] w[a1, a2]: one operand varies with one axis, the other with another
 //   scatter       y[x[a0]] += ...
+//   scan          y[a0, a1] = f(y[a0, a1 - 1], ...)
 
 #include <set>
 
@@ -14,7 +15,7 @@
 
 namespace saltern::formula {
 
-enum class Pattern : uint8_t { map, gather, row, column, window, contraction, scatter };
+enum class Pattern : uint8_t { map, gather, row, column, window, contraction, scatter, scan };
 const char *name(Pattern p);
 Pattern classify(const Stage &s);
 

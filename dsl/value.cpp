@@ -47,6 +47,8 @@ Expression with_reductions_apart(const Expression &e, const std::vector<Expressi
     for (const ReductionStep &s : at->steps) by[step_of(s)] = {};
     std::vector<Expression> around;
     for_each_node(at->arguments[0], [&](const Expression::Node &n) {
+      if (n.kind == Kind::carried)
+        throw std::invalid_argument("a scan's element sees one element before, not a sum of them");
       if (n.kind != Kind::axis && n.kind != Kind::step) return;
       const Expression index = n.kind == Kind::axis ? axis(n.number) : interned(n);
       if (by.emplace(index, Expression()).second) around.push_back(index);
@@ -200,6 +202,20 @@ Value compute(const std::string &name, const std::vector<Expression> &extents, c
   return stage(std::move(s));
 }
 
+Value scan(const std::string &name, const std::vector<Expression> &extents, int along, const Value &before,
+           const Next &next) {
+  Stage s;
+  s.name = name;
+  s.rank = static_cast<int>(extents.size());
+  s.extents = extents;
+  s.along = counted_from_start(along, s.rank);
+  if (before.rank() > s.rank || before->literal)
+    throw std::invalid_argument("scan '" + name + "' begins with what has no type, or more dimensions than itself");
+  s.before = broadcast(before, extents.size());
+  s.element = with_reductions_apart(next(axes_of(s.rank), carried(before.type())), s.extents);
+  return stage(std::move(s));
+}
+
 Value inlined(const std::vector<Expression> &extents, const Element &element) {
   Stage s;
   s.name = "map";
@@ -241,6 +257,7 @@ Value where(const Value &condition, const Value &then, const Value &otherwise) {
                      [](const std::vector<Expression> &e) { return select(e[0], e[1], e[2]); });
 }
 Value cast(Type type, const Value &a) {
+  if (type == a.type() && !a->literal) return a;
   return elementwise({a}, [&](const std::vector<Expression> &e) { return cast(type, e[0]); });
 }
 

@@ -10,7 +10,8 @@
 //   });
 //
 // A Value is a stage: extents, and one element as an expression of axes and of loads of other stages. A stage is a map,
-// or one reduction of an expression without reductions (those inside others become stages of their own), or a scatter.
+// or one reduction of an expression without reductions (those inside others become stages of their own), or a scatter, or a
+// scan, whose elements along one axis each see the one before.
 // Maps without a name are not stages of the formula: whoever loads them writes their expression in its place. A name
 // makes a stage, which a schedule may keep and whose gradient is taken once.
 //
@@ -35,14 +36,17 @@ struct Stage {
   std::optional<Function> reduction;
   Expression element;               // undefined: an input
   std::vector<Expression> targets;  // scatter: where elements are added to, by dimension; none: at their axes
+  int along = -1;                   // scan: the axis that it goes along
+  Expression before = {};           // scan: what its first element sees, of the other axes
   bool kept = false;                // inputs, reductions and what has a name
   bool literal = false;             // a plain number, which has no type of its own
   std::shared_ptr<const GradientRule> rule = {};  // instead of the derived gradient (derivative.h)
   int id = 0;                                     // in the order of making
 
   bool is_input() const { return !element.defined(); }
-  bool is_map() const { return !reduction && !is_input(); }
+  bool is_map() const { return !reduction && !is_input() && !is_scan(); }
   bool is_scatter() const { return !targets.empty(); }
+  bool is_scan() const { return along >= 0; }
 };
 
 using Axes = std::vector<Expression>;
@@ -99,6 +103,12 @@ Value stage(Stage s);
 Expression with_operands(const Expression &e, const Values &operands);
 Value of_formula(const std::string &name, const Expression &element, const std::vector<Expression> &extents,
                  const Values &operands);
+
+// ---- Along one axis in order: y(.., t, ..) = next(axes, y(.., t - 1, ..)). The first element along it sees `before`, which
+// broadcasts and has the type of the result, one that is as exact in memory as it is computed: 16 bits are not.
+using Next = std::function<Expression(const Axes &, const Expression &carried)>;
+Value scan(const std::string &name, const std::vector<Expression> &extents, int along, const Value &before,
+           const Next &next);
 
 // ---- Inside compute(): reductions over steps.
 inline Expression sum(const std::vector<Expression> &extents, const Body &b) {
@@ -186,8 +196,13 @@ SALTERN_VALUE_UNARY(stop_gradient, stopped)
 
 // All stages that the outputs are made of, each after what it loads; inputs too.
 std::vector<std::shared_ptr<const Stage>> stages_of(const Values &outputs);
-// The stages that an expression loads, each once.
+// A scan's element with something in the place of what it carries.
+Expression with_carried(const Expression &e, const Expression &by);
+// What a stage is made of: its element, targets, what a scan begins with.
+std::vector<Expression> expressions_of(const Stage &s);
+// The stages that an expression loads, or all of a stage's, each once.
 std::vector<std::shared_ptr<const Stage>> loaded_by(const Expression &e);
+std::vector<std::shared_ptr<const Stage>> loaded_by(const Stage &s);
 std::string to_string(const Stage &s);
 
 }  // namespace saltern::formula

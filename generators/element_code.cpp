@@ -57,6 +57,8 @@ Expr ElementCode::new_value(const Expression &e, Scope &scope) {
       return Halide::cast<int64_t>(index(e, scope));
     case Kind::symbol:
       return Halide::cast(compute_type(n.type), symbol(e));
+    case Kind::carried:
+      return carried();
     case Kind::load:
       return load(e, scope);
     case Kind::call:

@@ -40,6 +40,7 @@ class ElementCode {
   virtual Halide::Expr load(const formula::Expression &e, Scope &scope) = 0;
   virtual Halide::Expr reduction(const formula::Expression &e, Scope &scope) = 0;
   virtual Halide::Expr symbol(const formula::Expression &e) = 0;
+  virtual Halide::Expr carried() = 0;
   // Of an index.
   virtual formula::Interval bounds(const formula::Expression &e) = 0;
 

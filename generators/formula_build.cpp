@@ -57,8 +57,7 @@ void Build::declare_symbols(const formula::Values &results) {
   };
   for (const auto &s : stages_of(results)) {
     for (const Expression &e : s->extents) declare_in(e);
-    if (!s->is_input()) declare_in(s->element);
-    for (const Expression &e : s->targets) declare_in(e);
+    for (const Expression &e : formula::expressions_of(*s)) declare_in(e);
   }
 }
 
@@ -91,7 +90,13 @@ Halide::Func Build::output(const std::string &name, const Value &y) {
   stages_.add({y});
   output_stages_.push_back(y.shared());
   formulas_.push_back(y);
-  return output(name, stages_.stored(y));
+  const forms::Tensor stored = stages_.stored(y);
+  // A scatter adds where its result is to be, which may be large, and what is added little; a scan reads what it wrote.
+  const auto is_it = [&](const Halide::Func &f) { return f.name() == stored.func().name(); };
+  const bool is_its_own = stored.func().name() == stages_.of(y).func.name() && !epilogue_ &&
+                          std::none_of(outputs_.begin(), outputs_.end(), is_it);
+  if ((y->is_scatter() || y->is_scan()) && is_its_own) return add_output(stored.func(), {name}, stored);
+  return output(name, stored);
 }
 
 void Build::separate_outputs(const std::vector<std::string> &names, const formula::Values &results) {

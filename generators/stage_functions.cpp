@@ -81,6 +81,24 @@ class StageCode : public ElementCode {
     return {f, {}, {}};
   }
 
+  // Nothing is there before the first element along the axis is; each is then made of the one before.
+  StageFunction scan() {
+    Halide::Func f(function_name());
+    const auto along = static_cast<size_t>(stage_.along);
+    const size_t place = arguments_.size() - 1 - along;
+    const Halide::RDom r(0, all_.size(stage_.extents[along]), "r");
+    std::vector<Expr> to = here(), from = to;
+    to[place] = r;
+    from[place] = Halide::max(Halide::likely(r - 1), 0);
+    Scope scope = scope_at({});
+    scope.axes[along] = r;
+    const Expr first = value(stage_.before, scope);
+    f(here()) = Halide::undef(first.type());
+    carried_ = Halide::select(r == 0, first, Halide::likely(f(from)));
+    f(to) = value(stage_.element, scope);
+    return {f, {}, {}};
+  }
+
   StageFunction by_lanes(const RowSplit &split) {
     Halide::Func f(function_name());
     Halide::Region others;
@@ -157,6 +175,7 @@ class StageCode : public ElementCode {
     if (found == all_.symbols_.end()) throw std::invalid_argument("'" + e->name + "' is not known to the kernel");
     return found->second;
   }
+  Expr carried() override { return carried_; }
   // Indices are taken to be narrow: extents of buffers are.
   formula::Interval bounds(const Expression &e) override {
     formula::Interval all = bounds_.of(e);
@@ -181,6 +200,7 @@ class StageCode : public ElementCode {
   std::vector<Halide::Var> arguments_;
   std::optional<formula::Contraction> tile_;
   Halide::Func by_column_;
+  Expr carried_;         // of a scan
   Expr is_there_;        // where the step of a lane is one, if not everywhere
   int split_axis_ = -1;  // the step that lanes run along
 };
@@ -228,7 +248,7 @@ std::vector<int> reduce_in_order(Halide::Func &f, const std::vector<StageCode *>
 }
 
 bool depends_on(const Stage &s, const Stage &other) {
-  for (const auto &from : formula::loaded_by(s.element))
+  for (const auto &from : formula::loaded_by(s))
     if (from.get() == &other || (!from->is_input() && depends_on(*from, other))) return true;
   return false;
 }
@@ -241,8 +261,7 @@ bool has_place_of(Function place, Function best) {
 
 // Whether both can be made in one walk, and that is worth it.
 bool go_together(const Stage &a, const Stage &b) {
-  if (b.is_map() || b.is_input() || b.is_scatter() || a.rank != b.rank || a.extents.size() != b.extents.size())
-    return false;
+  if (!b.reduction || b.is_scatter() || a.rank != b.rank || a.extents.size() != b.extents.size()) return false;
   for (size_t d = 0; d < a.extents.size(); ++d)
     if (!is_same(a.extents[d], b.extents[d])) return false;
   const Function f = *a.reduction, g = *b.reduction;
@@ -303,6 +322,7 @@ StageFunction StageFunctions::function_of(const Stage &s) const {
   StageCode code(*this, s);
   if (s.is_map()) return code.map();
   if (s.is_scatter()) return code.scatter();
+  if (s.is_scan()) return code.scan();
   Halide::Func by_column;
   if (const auto tile = formula::contraction_of(s)) by_column = code.read_by_tiles(*tile);
   const RowSplit split = split_ && !by_column.defined() ? split_(s) : RowSplit();
@@ -313,7 +333,7 @@ StageFunction StageFunctions::function_of(const Stage &s) const {
 }
 
 bool StageFunctions::join(const std::vector<std::shared_ptr<const Stage>> &order, const Stage &s) {
-  if (s.is_map() || s.is_scatter() || formula::contraction_of(s) || (split_ && split_(s).step >= 0)) return false;
+  if (!s.reduction || s.is_scatter() || formula::contraction_of(s) || (split_ && split_(s).step >= 0)) return false;
   const auto can_be_made = [&](const Stage &other) {
     for (const auto &from : formula::loaded_by(other.element))
       if (made_.count(from.get()) == 0) return false;

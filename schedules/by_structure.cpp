@@ -7,6 +7,7 @@
 #include "dsl/structure.h"
 #include "schedules/contraction.h"
 #include "schedules/gpu/grid.h"
+#include "schedules/in_order.h"
 
 namespace saltern::schedules {
 
@@ -61,7 +62,8 @@ class Scheduler {
       const Stage *last = nullptr;
       for (const StageToSchedule &s : all_.stages)
         if (pending_.count(s.stage.get()) > 0) last = s.stage.get();
-      Func whole = func(*last).in();
+      const bool makes_itself = last->is_scatter() || last->is_scan();
+      Func whole = makes_itself ? func(*last) : func(*last).in();
       whole.compute_root();
       schedule_output(whole, *last);
     }
@@ -95,7 +97,7 @@ class Scheduler {
     if (pending_.count(&s) > 0 && !s.is_map()) {
       const Pattern p = formula::classify(s);
       if (p == Pattern::contraction) return contraction(out, s);
-      if (p == Pattern::scatter) return scatter(out, s);
+      if (p == Pattern::scatter || p == Pattern::scan) return in_order(out, s);
       if (p == Pattern::column && is_long_column(s)) return column_sums(out, s);
     }
     if (s.is_map()) pending_.erase(&s);
@@ -135,7 +137,7 @@ class Scheduler {
         continue;
       }
       const Pattern p = &c == &s || c.is_map() ? Pattern::map : formula::classify(c);
-      if (c.rank < s.rank || p == Pattern::contraction || p == Pattern::scatter) continue;
+      if (c.rank < s.rank || p == Pattern::contraction || p == Pattern::scatter || p == Pattern::scan) continue;
       bool fits = &c == &s || is_read_only_by(c, with, s.rank);
       // Sums over long columns of a small result are shared out between threads.
       bool small = &c != &s && p == Pattern::column && is_long_column(c);
@@ -171,12 +173,12 @@ class Scheduler {
   // Whether its schedule is one that computes it whole.
   static bool is_made_before(const Stage &s) {
     const Pattern p = formula::classify(s);
-    return p == Pattern::scatter || (p == Pattern::column && is_long_column(s));
+    return p == Pattern::scatter || p == Pattern::scan || (p == Pattern::column && is_long_column(s));
   }
 
   bool is_read(const Stage &c) const {
     for (const StageToSchedule &r : all_.stages)
-      for (const auto &from : formula::loaded_by(r.stage->element))
+      for (const auto &from : formula::loaded_by(*r.stage))
         if (from.get() == &c) return true;
     return false;
   }
@@ -185,7 +187,7 @@ class Scheduler {
     bool fits = true;
     for (const StageToSchedule &reader : all_.stages) {
       const Stage &r = *reader.stage;
-      formula::for_each_node(r.element, [&](const Expression::Node &n) {
+      const auto look = [&](const Expression::Node &n) {
         if (n.kind != Expression::Kind::load || !are_made_together(*n.stage, c)) return;
         fits &= readers.count(&r) > 0;
         for (int d = 0; d < std::min(rank, static_cast<int>(n.arguments.size())); ++d) {
@@ -194,7 +196,8 @@ class Scheduler {
                              is_same(r.extents[static_cast<size_t>(i->number)], c.extents[static_cast<size_t>(d)]);
           fits &= every || formula::is_number(i, 0) || is_same(i, formula::axis(d));
         }
-      });
+      };
+      for (const Expression &e : formula::expressions_of(r)) formula::for_each_node(e, look);
       if (!fits) return false;
     }
     return true;
@@ -356,15 +359,18 @@ class Scheduler {
     elementwise(out, s);
   }
 
-  void scatter(Func out, const Stage &s) {
+  // What goes through its steps or along its axis in order, where its result is to be.
+  void in_order(Func out, const Stage &s) {
     done(s);
     Func f = func(s);
-    f.compute_root();
-    if (s.rank > 0) f.vectorize(f.args()[0], lanes(f), TailStrategy::GuardWithIf);
-    f.update().unscheduled();
-    if (s.rank > 0 && is_same(s.targets.back(), formula::axis(s.rank - 1)))
-      f.update().vectorize(f.args()[0], lanes(f), TailStrategy::GuardWithIf);
-    elementwise(out, s);
+    if (out.name() != f.name()) {
+      f.compute_root();
+      elementwise(out, s);
+    }
+    const InOrder how = {f, columns_of(s), lanes(f), knobs_.block_vectors, knobs_.scan_rows};
+    if (s.is_scan()) return scan_in_order(s, how);
+    elementwise(f, s);
+    scatter_in_order(s, how);
   }
 
   void contraction(Func out, const Stage &s) {
@@ -416,9 +422,10 @@ void on_gpu(const FormulaToSchedule &all) {
     if (kept.count(s.stage.get()) == 0 || !launched.insert(s.func.name()).second) continue;
     Func f = s.func;
     f.compute_root();
-    launch(f, s.stage->is_scatter() ? 0 : f.num_update_definitions());
+    if (!s.stage->is_scan()) launch(f, s.stage->is_scatter() ? 0 : f.num_update_definitions());
   }
-  for (const Func &out : all.outputs) launch(out, 0);
+  for (const Func &out : all.outputs)
+    if (launched.insert(out.name()).second) launch(out, 0);
 }
 
 }  // namespace

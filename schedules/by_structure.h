@@ -8,6 +8,8 @@
 //   column chain      the reduced dimension is not the innermost: a task takes a block of columns, vectors along them
 //   column sums       long ones of few columns: chunks of rows in parallel, which are then added in order
 //   contraction       a register tile over the whole of k, its operand that varies with column packed by panels
+//   scatter           in the order of its steps; dimensions that nothing is scattered along in vectors and in parallel
+//   scan              the same, in the order of its axis; along the innermost one some rows at a time
 //   everything else   a stage of its own, computed before
 //
 // On a GPU every stage that is kept is a grid of its own, one thread an element.
@@ -30,12 +32,16 @@ struct StructureKnobs {
   int rows = 8;            // rows in a task of a row chain; a number, since a factor known at run time costs a third
   int columns = 32;        // columns in a block: as many accumulators of 1 to 4 vectors as fit the registers
   int column_chunk = 128;  // rows that one partial sum of a column is of
+  int block_vectors = 8;   // in a block of columns of a scatter or a scan
+  int scan_rows = 4;       // that a scan goes along at once
 
   static std::vector<KnobField<StructureKnobs>> fields() {
     return {{"chunk", &StructureKnobs::chunk, {4096, 8192, 16384, 32768}},
             {"rows", &StructureKnobs::rows, {1, 2, 4, 8, 16}},
             {"columns", &StructureKnobs::columns, {8, 16, 32, 64}},
-            {"column_chunk", &StructureKnobs::column_chunk, {32, 64, 128, 256}}};
+            {"column_chunk", &StructureKnobs::column_chunk, {32, 64, 128, 256}},
+            {"block_vectors", &StructureKnobs::block_vectors, {1, 2, 4, 8, 16}},
+            {"scan_rows", &StructureKnobs::scan_rows, {1, 2, 4, 8}}};
   }
 };
 

@@ -108,6 +108,23 @@ inline std::vector<std::pair<std::string, std::function<Case()>>> algorithm_case
   of_one("hard_swish", hard_swish);
   of_one("leaky_relu", [](const Value &x) { return leaky_relu(x, 0.1) * x; });
   of_one("running sum", [](const Value &x) { return running(Function::sum, x * x, 1); });
+  of_one("running sum down the columns", [](const Value &x) { return running(Function::sum, x * x, 0, true); });
+  of_one("running product from the end", [](const Value &x) { return running(Function::product, x, 1, false, true); });
+  of_one("running greatest", [](const Value &x) {
+    return scan("greatest", x.extents(), 1, constant_value(x.type(), -9),
+                [&](const Axes &at, const Expression &so_far) { return max(so_far, x.at(at) * x.at(at)); });
+  });
+  add("recurrence", [] {
+    Given g;
+    const Expression n = formula::size("n"), t = formula::size("t"), c = formula::size("c");
+    const Value x = sized(g, "x", {n, t, c}, {2, 5, 3}), a = sized(g, "a", {t, c}, {5, 3});
+    const Value h = sized(g, "h", {n, 1, c}, {2, 1, 3});
+    const Value y = scan("recurrence", x.extents(), 1, h * h, [&](const Axes &at, const Expression &before) {
+      const Expression linear = a(at[1], at[2]) * before + x.at(at);
+      return formula::call(Function::tanh, linear * before);
+    });
+    return Case{"recurrence", {y * y}, {x, a, h}, g};
+  });
   of_one("backwards in steps of 3", [](const Value &x) {
     return compute("backwards", {x.extent(0), 3},
                    [&](Expression i, Expression j) { return x(i, 6 - 3 * j) * x(i, j); });

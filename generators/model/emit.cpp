@@ -84,6 +84,7 @@ EmittedKernel emit(const Graph &graph, const Group &group) {
     if (has_chain_form(graph, group)) return emit_chain(graph, {{group}});
     if (is_elementwise(graph, anchor)) return emit_elementwise(graph, group);
     if (anchor.operation == "formula") return emit_formula(graph, group);
+    if (anchor.operation == "scatter_sum" || anchor.operation == "scan") return emit_stage(graph, group);
     if (anchor.operation == "attention") return emit_attention(graph, group);
     if (anchor.operation == "reshape") return emit_reshape(graph, group);
     if (anchor.operation == "concat") return emit_concat(graph, group);

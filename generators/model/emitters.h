@@ -20,6 +20,8 @@ bool has_chain_form(const Graph &graph, const Group &group);
 EmittedKernel emit_elementwise(const Graph &graph, const Group &group);
 // Any formula: movement, reductions, gathers.
 EmittedKernel emit_formula(const Graph &graph, const Group &group);
+// What is no formula of each element by itself: a scatter or a scan, scheduled by structure.
+EmittedKernel emit_stage(const Graph &graph, const Group &group);
 EmittedKernel emit_max_pool(const Graph &graph, const Group &group);
 // A kernel of the library with exact extents and scalars.
 EmittedKernel emit_library(const Graph &graph, const Group &group);

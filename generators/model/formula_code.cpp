@@ -33,6 +33,7 @@ class Writer : public ElementCode {
 
  private:
   formula::Interval bounds(const Expression &e) override { return bounds_.of(e); }
+  Expr carried() override { fail("a formula carries something and is no scan"); }
   Expr symbol(const Expression &e) override { fail("a formula reads '", e->name, "', which has no number yet"); }
 
   Expr load(const Expression &e, Scope &scope) override {

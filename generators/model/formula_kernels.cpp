@@ -33,8 +33,8 @@ std::string key_of(const Values &inputs, const Values &outputs) {
     key += "\n" + std::string(facts(s.type).name) + " " + std::to_string(s.rank) + (s.kept ? " kept" : "");
     for (const Expression &e : s.extents) add(e);
     if (s.reduction) key += " " + name(*s.reduction);
-    if (!s.is_input()) add(s.element);
-    for (const Expression &t : s.targets) add(t);
+    if (s.is_scan()) key += " along " + std::to_string(s.along);
+    for (const Expression &e : expressions_of(s)) add(e);
   };
   for (const Value &v : inputs) add_stage(*v.get());
   for (const auto &s : stages_of(outputs)) add_stage(*s);

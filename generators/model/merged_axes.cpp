@@ -20,6 +20,9 @@ class Merging {
       const size_t count = s->extents.size(), pairs = count < 2 ? 0 : count - 1;
       std::vector<bool> &with_next = with_next_[s.get()];
       with_next.assign(pairs, !s->is_scatter());
+      // What a scan goes along stays by itself.
+      for (int d : {s->along - 1, s->along})
+        if (s->is_scan() && d >= 0 && d < static_cast<int>(pairs)) with_next[static_cast<size_t>(d)] = false;
       // A dimension of the result and a step are two things.
       if (s->rank > 0 && static_cast<size_t>(s->rank) <= pairs) with_next[static_cast<size_t>(s->rank) - 1] = false;
     }
@@ -56,6 +59,8 @@ class Merging {
       }
       if (!s->is_input()) t.element = changed(s->element);
       for (Expression &target : t.targets) target = changed(target);
+      if (s->is_scan()) t.before = changed(s->before);
+      if (s->is_scan()) t.along = to[static_cast<size_t>(s->along)];
       all[s.get()] = stage(std::move(t));
     }
     return all;
@@ -93,8 +98,7 @@ class Merging {
         for (const Expression &a : n.arguments) alone(a);
       });
     };
-    look(s.element);
-    for (const Expression &t : s.targets) look(t);
+    for (const Expression &e : expressions_of(s)) look(e);
   }
 
   // Of dimensions that are one, both indices are neighbours that are one, too, or both are the only element.

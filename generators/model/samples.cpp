@@ -37,7 +37,8 @@ class Proof {
   bool transpose(const Node &n) const;
   bool concat(const Node &n) const;
   bool matmul(const Node &n) const;
-  bool formula(const Node &n, const Node &single) const;
+  bool formula(const Node &n, const Node &single, const std::string &attribute) const;
+  bool scan(const Node &n, const Node &single) const;
   Rule rule(const Node &n) const;
 
   const Graph &many_, &one_;
@@ -107,10 +108,10 @@ bool Proof::matmul(const Node &n) const {
 }
 
 // Sample-major operands are read in the row of the element itself, and the place of the row is used for nothing else.
-bool Proof::formula(const Node &n, const Node &single) const {
+bool Proof::formula(const Node &n, const Node &single, const std::string &attribute) const {
   bool by_rows = true;
   const auto without_rows = [&](const Node &node, const Graph &graph) {
-    return formula::replaced(node.attributes.expression("element"), [&](const formula::Expression &leaf) {
+    return formula::replaced(node.attributes.expression(attribute), [&](const formula::Expression &leaf) {
       using Kind = formula::Expression::Kind;
       if (leaf->kind != Kind::load) return formula::Expression();
       const std::string &from = n.inputs.at(static_cast<size_t>(leaf->number));
@@ -129,6 +130,12 @@ bool Proof::formula(const Node &n, const Node &single) const {
     by_rows &= e.kind != formula::Expression::Kind::axis || e.number != 0;
   });
   return by_rows && to_string(many) == to_string(one);
+}
+
+// And goes along something else than the samples.
+bool Proof::scan(const Node &n, const Node &single) const {
+  return n.attributes.integer("along") != 0 && single.attributes.integer("along") == n.attributes.integer("along") &&
+         formula(n, single, "before") && formula(n, single, "element");
 }
 
 Proof::Rule Proof::rule(const Node &n) const {
@@ -160,6 +167,7 @@ Proof::Rule Proof::rule(const Node &n) const {
 
 void Proof::check(const Node &n, const Node &single) {
   const bool is_formula = n.operation == "formula", is_reshape = n.operation == "reshape";
+  const bool is_scan = n.operation == "scan";
   if (n.operation != single.operation || n.inputs != single.inputs || n.outputs != single.outputs)
     unsupported(describe(n), " is another one (", single.operation, ") where the batch is one sample");
   bool any = false;
@@ -177,7 +185,11 @@ void Proof::check(const Node &n, const Node &single) {
   const Rule rule = this->rule(n);
   // A repetition is told the shape that it has.
   const bool same = n.operation == "expand" || n.attributes == single.attributes;
-  const bool kept = is_reshape ? true : is_formula ? formula(n, single) : rule ? (this->*rule)(n) && same : false;
+  const bool kept = is_reshape   ? true
+                    : is_formula ? formula(n, single, "element")
+                    : is_scan    ? scan(n, single)
+                    : rule       ? (this->*rule)(n) && same
+                                 : false;
   if (n.outputs.size() != 1 || !kept || !(is_reshape || has_rows(y)))
     unsupported(describe(n), " may mix the samples of a batch: the model cannot be compiled for any batch size");
   dependent_.insert(y);

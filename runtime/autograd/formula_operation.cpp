@@ -113,6 +113,7 @@ bool say_the_same(const formula::ExactFormula &a, const formula::ExactFormula &b
     return is_same(x, y) || (x.defined() && y.defined() && to_string(x) == to_string(y));
   };
   return equal(a.element, b.element) && a.shape == b.shape && a.operands == b.operands && a.space == b.space &&
+         a.along == b.along && equal(a.before, b.before) &&
          std::equal(a.targets.begin(), a.targets.end(), b.targets.begin(), b.targets.end(), equal);
 }
 

@@ -35,11 +35,25 @@ class Evaluation {
     first_ = first;
     count_ = count;
     run_scope(FormulaProgram::of_element);
+    if (program_.scan) return scan(*program_.scan);
     store_elements(result_, first, at(program_.result), count);
   }
 
  private:
   Block &at(int r) { return memory_[static_cast<size_t>(r)]; }
+
+  // The elements of all steps, each behind those of the step before.
+  void scan(const FormulaProgram::Scan &s) {
+    const auto carry = [&](int from) { std::copy_n(at(from).words, count_, at(s.carried).words); };
+    const int64_t pitch = result_.size();
+    carry(s.before);
+    for (int64_t t = 0; t < s.extent; ++t) {
+      steps_[static_cast<size_t>(s.slot)] = t;
+      run_scope(static_cast<size_t>(s.scope));
+      carry(program_.result);
+      store_elements(result_, t * pitch + first_, at(s.carried), count_);
+    }
+  }
 
   void run_scope(size_t scope) {
     for (const Instruction &i : program_.scopes[scope]) run(i);
@@ -57,6 +71,8 @@ class Evaluation {
         break;
       case Kind::step:
         std::fill_n(to.as<int64_t>(), count_, steps_[static_cast<size_t>(i.slots[0])]);
+        break;
+      case Kind::carried:  // it is there
         break;
       case Kind::symbol:
         fail("a formula reads '", n.name, "', which has no number yet");
@@ -165,6 +181,14 @@ double steps_of(const FormulaProgram &program, size_t scope) {
   return all;
 }
 
+double all_steps_of(const FormulaProgram &program, int64_t size) {
+  double each = steps_of(program, FormulaProgram::of_element);
+  if (program.scan)
+    each +=
+        static_cast<double>(program.scan->extent) * (1 + steps_of(program, static_cast<size_t>(program.scan->scope)));
+  return steps_of(program, FormulaProgram::once) + each * static_cast<double>(size);
+}
+
 void spend(double steps) {
   const double most = std::min(most_steps, budget);
   if (steps > most) fail("its formula takes ", steps, " steps; there are ", most, " at most");
@@ -207,6 +231,19 @@ Shape strides_for(const Expression &element, const std::vector<Tensor> &operands
   return like ? strides_in_order_of(*like) : dense_strides(shape, Layout::row_major);
 }
 
+// What the program makes is in memory from where `result` begins.
+void run(const FormulaProgram &program, const std::vector<Tensor> &operands, const Tensor &result) {
+  const int64_t size = result.size();
+  if (size == 0) return;
+  const int64_t blocks = (size + Block::size - 1) / Block::size;
+  const int tasks = static_cast<int>(std::min<int64_t>(blocks, 4L * threads()));
+  parallel_for(tasks, [&](int task) {
+    Evaluation e(program, operands, result);
+    for (int64_t b = blocks * task / tasks; b < blocks * (task + 1) / tasks; ++b)
+      e.run(b * Block::size, static_cast<int>(std::min<int64_t>(Block::size, size - b * Block::size)));
+  });
+}
+
 }  // namespace
 
 StepBudget::StepBudget(double steps) { budget = steps; }
@@ -217,19 +254,34 @@ Tensor evaluate(const Expression &element, const std::vector<Tensor> &operands, 
   const Shape strides =
       order == Order::of_operands ? strides_for(element, operands, shape) : dense_strides(shape, Layout::row_major);
   const FormulaProgram program = compile(element, operands, shape, strides);
-  spend(steps_of(program, FormulaProgram::once) +
-        steps_of(program, FormulaProgram::of_element) * static_cast<double>(elements(shape)));
+  spend(all_steps_of(program, elements(shape)));
   const Tensor result = Tensor::empty(shape, element.type()).viewed(shape, strides);
-  const int64_t size = result.size();
-  if (size == 0) return result;
-  const int64_t blocks = (size + Block::size - 1) / Block::size;
-  const int tasks = static_cast<int>(std::min<int64_t>(blocks, 4L * threads()));
-  parallel_for(tasks, [&](int task) {
-    Evaluation e(program, operands, result);
-    for (int64_t b = blocks * task / tasks; b < blocks * (task + 1) / tasks; ++b)
-      e.run(b * Block::size, static_cast<int>(std::min<int64_t>(Block::size, size - b * Block::size)));
-  });
+  run(program, operands, result);
   return result;
+}
+
+Tensor evaluate_scan(const Expression &element, const Expression &before, int along,
+                     const std::vector<Tensor> &operands, const Shape &shape) {
+  const auto d = static_cast<size_t>(along);
+  if (along < 0 || d >= shape.size() || before.type() != element.type())
+    fail("a scan of ", facts(element.type()).name, " ", to_string(shape), " goes along dimension ", along, " from ",
+         facts(before.type()).name);
+  check(element, operands, shape, /*is_scan=*/true);
+  check(before, operands, shape);
+  // Behind each other in memory: all elements of one step.
+  Shape slice = shape;
+  slice[d] = 1;
+  Shape strides = dense_strides(slice, Layout::row_major);
+  const Expression step = formula::fresh_step(shape[d]);
+  std::vector<Expression> at;
+  for (size_t i = 0; i < shape.size(); ++i) at.push_back(i == d ? step : formula::axis(static_cast<int>(i)));
+  const Expression body = with_axes(element, at);  // lives as long as the program, which refers to it
+  const FormulaProgram program = compile_scan(body, before, step, operands, slice, strides);
+  spend(all_steps_of(program, elements(slice)));
+  const Tensor memory = Tensor::empty(shape, element.type());
+  if (memory.size() > 0) run(program, operands, memory.viewed(slice, strides));
+  strides[d] = elements(slice);
+  return memory.viewed(shape, strides).in_layout(Layout::row_major);
 }
 
 }  // namespace saltern

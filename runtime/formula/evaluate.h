@@ -28,4 +28,8 @@ enum class Order : uint8_t { row_major, of_operands };
 Tensor evaluate(const formula::Expression &element, const std::vector<Tensor> &operands, const Shape &shape,
                 Order order = Order::row_major);
 
+// A scan along a dimension (dsl/value.h).
+Tensor evaluate_scan(const formula::Expression &element, const formula::Expression &before, int along,
+                     const std::vector<Tensor> &operands, const Shape &shape);
+
 }  // namespace saltern

@@ -11,6 +11,7 @@ using formula::ExactFormula;
 using formula::Expression;
 
 Tensor evaluate(const ExactFormula &f, const std::vector<Tensor> &operands) {
+  if (f.is_scan()) return evaluate_scan(f.element, f.before, f.along, operands, f.shape);
   if (!f.is_scatter()) return evaluate(f.element, operands, f.shape, Order::of_operands);
   std::vector<Tensor> indices;
   for (const Expression &t : f.targets) indices.push_back(t.defined() ? evaluate(t, operands, f.space) : Tensor());

@@ -15,6 +15,10 @@ constexpr int image_rank = 4;
 // Which dimension of an image each dimension of memory is.
 constexpr std::array<int, image_rank> order = {0, 2, 3, 1};
 
+int place_of(int dimension) {
+  return static_cast<int>(std::find(order.begin(), order.end(), dimension) - order.begin());
+}
+
 template <typename T>
 std::vector<T> ordered(const std::vector<T> &of) {
   std::vector<T> all = of;
@@ -40,14 +44,15 @@ formula::Values in_memory_order(const formula::Values &values) {
           const Value &from = seen.at(leaf->stage.get());
           return from.at(from.rank() == image_rank ? ordered(leaf->arguments) : leaf->arguments);
         }
-        if (!is_image || leaf->number >= image_rank) return {};
-        return formula::axis(static_cast<int>(std::find(order.begin(), order.end(), leaf->number) - order.begin()));
+        return is_image && leaf->number < image_rank ? formula::axis(place_of(leaf->number)) : Expression();
       });
     };
     formula::Stage t = *s;
     t.rule = nullptr;
     if (!s->is_input()) t.element = changed(s->element);
     for (Expression &target : t.targets) target = changed(target);
+    if (s->is_scan()) t.before = changed(s->before);
+    if (s->is_scan() && is_image) t.along = place_of(s->along);
     if (is_image) t.extents = ordered(t.extents);
     if (is_image && s->is_scatter()) t.targets = ordered(t.targets);
     seen[s.get()] = stage(std::move(t));

@@ -81,6 +81,8 @@ Kernels::Key key_of(const ExactFormulas &formulas, const std::vector<Tensor> &op
     add(key, f.space);
     add(key, Shape(f.operands.begin(), f.operands.end()));
     for (const formula::Expression &t : f.targets) add(key, t);
+    key.push_back(f.along);
+    add(key, f.before);
   }
   add(key, Shape(formulas.outputs.begin(), formulas.outputs.end()));
   return key;
@@ -117,6 +119,7 @@ bool is_sound(const ExactFormulas &formulas, const std::vector<Tensor> &operands
     };
     look(f.element);
     for (const formula::Expression &t : f.targets) look(t);
+    look(f.before);
     sound &= f.is_scatter() ? f.space.size() >= f.shape.size() && elements(f.space) > 0 : true;
     known.emplace_back(f.type, f.shape.size());
   }

@@ -31,7 +31,7 @@ struct LibraryFunction::Row {
 std::optional<LibraryFunction::Pattern> LibraryFunction::pattern_of(const ExactFormulas &formulas) {
   if (formulas.stages.size() != 1 || formulas.outputs.size() != 1) return std::nullopt;
   const formula::ExactFormula &f = formulas.stages[0];
-  if (f.type != Type::f32 || f.is_scatter() || !f.element.defined()) return std::nullopt;
+  if (f.type != Type::f32 || f.is_scatter() || f.is_scan() || !f.element.defined()) return std::nullopt;
   const auto rank = static_cast<int>(f.shape.size());
   Pattern p;
   std::vector<Expression> loads;

@@ -32,6 +32,22 @@ class Compiler {
     return std::move(program_);
   }
 
+  FormulaProgram compile_scan(const Expression &e, const Expression &before, const Expression &step) {
+    FormulaProgram::Scan scan = {step->integer, static_cast<int>(program_.scopes.size()), program_.slots++, 0,
+                                 emit(before)};
+    program_.scopes.emplace_back();
+    scan_step_ = step->number;
+    slots_[step->number] = scan.slot;
+    open_.push_back({scan.scope, {scan_step_}});
+    program_.result = emit(e);
+    scan.carried = program_.registers++;
+    formula::for_each_node(e, [&](const Expression::Node &n) {
+      if (n.kind == Kind::carried) scan.carried = registers_.at(&n);
+    });
+    program_.scan = scan;
+    return std::move(program_);
+  }
+
  private:
   static constexpr int the_element = -1;  // beside the ids of steps, which are not negative
 
@@ -47,6 +63,7 @@ class Compiler {
     std::set<int> all;
     if (e->kind == Kind::step) all.insert(e->number);
     if (e->kind == Kind::axis) all.insert(the_element);
+    if (e->kind == Kind::carried) all.insert(scan_step_);
     for (const Expression &a : e->arguments) {
       const std::set<int> &of = needs(a);
       all.insert(of.begin(), of.end());
@@ -106,6 +123,7 @@ class Compiler {
   formula::IndexBounds bounds_;
   IndexSums sums_;
   FormulaProgram program_;
+  int scan_step_ = the_element;  // the id of a scan's
   std::vector<Scope> open_;
   std::unordered_map<const Expression::Node *, int> registers_;
   std::unordered_map<int, int> slots_;  // by a step's id
@@ -114,8 +132,11 @@ class Compiler {
 
 }  // namespace
 
-void check(const Expression &element, const std::vector<Tensor> &operands, const Shape &shape) {
+void check(const Expression &element, const std::vector<Tensor> &operands, const Shape &shape, bool is_scan) {
   formula::for_each_node(element, [&](const Expression::Node &n) {
+    if (n.kind == Kind::carried && !(is_scan && n.type == element.type()))
+      fail("a formula of ", facts(element.type()).name, " carries ", facts(n.type).name,
+           is_scan ? "" : " and is no scan");
     if (n.kind == Kind::axis && (n.number < 0 || n.number >= static_cast<int>(shape.size())))
       fail("a formula for ", to_string(shape), " reads axis ", n.number);
     if (n.kind != Kind::load) return;
@@ -131,6 +152,11 @@ void check(const Expression &element, const std::vector<Tensor> &operands, const
 FormulaProgram compile(const Expression &element, const std::vector<Tensor> &operands, const Shape &shape,
                        const Shape &strides) {
   return Compiler(operands, shape, strides).compile(element);
+}
+
+FormulaProgram compile_scan(const Expression &element, const Expression &before, const Expression &step,
+                            const std::vector<Tensor> &operands, const Shape &shape, const Shape &strides) {
+  return Compiler(operands, shape, strides).compile_scan(element, before, step);
 }
 
 }  // namespace saltern

@@ -33,16 +33,30 @@ struct Instruction {
 struct FormulaProgram {
   static constexpr int once = 0, of_element = 1;  // the first two scopes
 
+  // A scan's scope makes `result` of `carried` again and again, at first of `before`.
+  struct Scan {
+    int64_t extent;
+    int scope, slot, carried, before;
+  };
+
   std::vector<std::vector<Instruction>> scopes;
   int registers = 0, slots = 0;
   int result = 0;
+  std::optional<Scan> scan = {};
 };
 
-// Throws where the formula reads an axis or an operand that is not there, or an operand of another type or rank.
-void check(const formula::Expression &element, const std::vector<Tensor> &operands, const Shape &shape);
+// Throws where the formula reads an axis or an operand that is not there, or an operand of another type or rank, or carries
+// something without being a scan's.
+void check(const formula::Expression &element, const std::vector<Tensor> &operands, const Shape &shape,
+           bool is_scan = false);
 
 // Of a formula that was checked. `strides` are those of the result in memory, which is dense.
 FormulaProgram compile(const formula::Expression &element, const std::vector<Tensor> &operands, const Shape &shape,
                        const Shape &strides);
+// The same of a scan whose step, of so many, stands in the place of the axis that it goes along; the shape's extent there
+// is 1.
+FormulaProgram compile_scan(const formula::Expression &element, const formula::Expression &before,
+                            const formula::Expression &step, const std::vector<Tensor> &operands, const Shape &shape,
+                            const Shape &strides);
 
 }  // namespace saltern

@@ -13,6 +13,10 @@ formula::ExactFormula formula_of(const Attributes &a, const Shape &shape) {
   f.shape = shape;
   f.element = a.expression("element");
   f.type = f.element.type();
+  if (a.has("along")) {
+    f.along = static_cast<int>(a.integer("along"));
+    f.before = a.expression("before");
+  }
   if (!a.has("space")) return f;
   f.space = a.integers("space");
   for (size_t d = 0; d < shape.size(); ++d)
@@ -20,19 +24,24 @@ formula::ExactFormula formula_of(const Attributes &a, const Shape &shape) {
   return f;
 }
 
+std::string operation_of(const formula::ExactFormula &f) {
+  return f.is_scatter() ? "scatter_sum" : f.is_scan() ? "scan" : "formula";
+}
+
 Values values_of(const Values &in, const Attributes &a) {
   formula::ExactFormula f = formula_of(a, a.integers("shape"));
-  f.name = f.is_scatter() ? "scatter_sum" : "formula";
+  f.name = operation_of(f);
   return {value_of(f, in)};
 }
 
 const Operation formula_row("formula", Operation::Algorithm(values_of));
 const Operation scatter_row("scatter_sum", Operation::Algorithm(values_of));
+const Operation scan_row("scan", Operation::Algorithm(values_of));
 
 }  // namespace
 
 bool is_formula_node(const Graph::Node &node) {
-  return node.operation == formula_row.name || node.operation == scatter_row.name;
+  return node.operation == formula_row.name || node.operation == scatter_row.name || node.operation == scan_row.name;
 }
 
 formula::ExactFormula formula_of(const Graph &graph, const Graph::Node &node) {
@@ -42,9 +51,11 @@ formula::ExactFormula formula_of(const Graph &graph, const Graph::Node &node) {
 Graph::Node node_of(const formula::ExactFormula &f, std::vector<std::string> inputs, const std::string &output) {
   Attributes a = {{"element", f.element}};
   if (f.is_scatter()) a.set("space", f.space);
+  if (f.is_scan()) a.set("along", int64_t{f.along});
+  if (f.is_scan()) a.set("before", f.before);
   for (size_t d = 0; d < f.targets.size(); ++d)
     if (f.targets[d].defined()) a.set(target(d), f.targets[d]);
-  return {f.is_scatter() ? scatter_row.name : formula_row.name, std::move(a), std::move(inputs), {output}};
+  return {operation_of(f), std::move(a), std::move(inputs), {output}};
 }
 
 std::vector<std::string> add_formulas(Graph &graph, const formula::ExactFormulas &all, std::vector<std::string> values,

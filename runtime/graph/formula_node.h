@@ -5,8 +5,10 @@
 //   scatter_sum  element, space, target0, target1, ...: element(t) for all t in the space is added at (target0(t), ...);
 //                a dimension without a target is at its own t. The space begins with the result's dimensions, each 1
 //                where it has a target. Places outside of the result are dropped.
+//   scan         element, along, before: element is of what is carried, too, which is the element before it along this
+//                dimension; before the first one it is `before`
 //
-// Their gradients are derived. Both have a row in the table of operations, which asks for one more attribute, the shape
+// Their gradients are derived. All have a row in the table of operations, which asks for one more attribute, the shape
 // of the result: in a graph that is the value's.
 
 #include "dsl/exact_formulas.h"

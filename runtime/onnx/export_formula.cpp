@@ -144,6 +144,8 @@ class FormulaExport {
         return made("Cast", {value(n.arguments[0])}, {{"to", int64_t{onnx_type(n.type)}}});
       case Kind::reduce:
         return reduced(n);
+      case Kind::carried:
+        unsupported(describe(node_), ": it carries something and is no scan");
       case Kind::symbol:
         unsupported(describe(node_), ": the size '", n.name, "' is open");
       case Kind::bits:

@@ -187,6 +187,7 @@ const std::map<std::string, Write> &writers() {
       {"relu", named("Relu")},
       {"reshape", reshape},
       {"rms_norm", rms_norm},
+      {"scan", export_scan},
       {"slice", slice},
       {"sigmoid", named("Sigmoid")},
       {"silu", silu},
@@ -204,9 +205,10 @@ const std::map<std::string, Write> &writers() {
 
 }  // namespace
 
-Model onnx_of(const Graph &net) {
-  if (!net.state.empty())
-    unsupported("the model keeps state ('", net.state[0].value, "') from run to run, as models of ONNX cannot");
+Model onnx_of(const Graph &given) {
+  if (!given.state.empty())
+    unsupported("the model keeps state ('", given.state[0].value, "') from run to run, as models of ONNX cannot");
+  const Graph net = with_scan_bodies(given);
   NetExport to(net);
   for (const Graph::Node &n : net.nodes) {
     const auto writer = writers().find(n.operation);

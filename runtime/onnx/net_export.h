@@ -64,4 +64,8 @@ class NetExport {
 // A formula in operators of ONNX. Throws Unsupported that names the function where there is none.
 void export_formula(NetExport &to, const Graph::Node &formula);
 
+// The same net, in which scans have the body and the inputs that a Scan of ONNX has; and what that becomes.
+Graph with_scan_bodies(Graph net);
+void export_scan(NetExport &to, const Graph::Node &scan);
+
 }  // namespace saltern

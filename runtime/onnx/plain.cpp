@@ -28,6 +28,8 @@ formula::Expression widened(const formula::Expression &e) {
     switch (at->kind) {
       case Kind::constant:
         return formula::constant(type, at->real);
+      case Kind::carried:
+        return formula::carried(type);
       case Kind::load:
         return formula::load(at->number, type, at->arguments);
       case Kind::cast:

@@ -38,7 +38,9 @@ class Rewriter {
         {"transpose", &Rewriter::transpose},
     };
     begin_ = graph_.nodes.size();
-    const bool is_empty = n.outputs.size() == 1 && elements(graph_.value(n.outputs[0]).shape) == 0;
+    const bool scatters_nothing = n.attributes.has("space") && elements(n.attributes.integers("space")) == 0;
+    const bool is_empty =
+        scatters_nothing || (n.outputs.size() == 1 && elements(graph_.value(n.outputs[0]).shape) == 0);
     const auto rule = rules.find(n.operation);
     if (is_empty)
       nothing(n);
@@ -152,7 +154,7 @@ class Rewriter {
     give(n, to.computed(algorithms::broadcasted(x, result_extents(n))));
   }
 
-  // Without elements there is nothing to compute.
+  // Without elements there is nothing to compute; and where none are added, zeros are what is made.
   void nothing(const Graph::Node &n) {
     const Graph::Value y = graph_.value(n.outputs[0]);
     Lowering to(n, 0, {}, graph_);

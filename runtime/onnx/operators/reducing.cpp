@@ -6,7 +6,6 @@
 #include "runtime/onnx/operators/arguments.h"
 #include "runtime/onnx/operators/axis.h"
 #include "runtime/onnx/operators/operators.h"
-#include "runtime/onnx/operators/wide_numbers.h"
 
 namespace saltern {
 
@@ -57,47 +56,13 @@ Lower place(Function first, Function last) {
   };
 }
 
-// ---- Running sums and products: as a formula each element looks at all before it; the host carries them along.
-
-struct Running {
-  size_t axis;
-  bool exclusive, reverse;
-};
-
-Running running_of(const Attributes &a, int64_t axis, int rank) {
-  return {static_cast<size_t>(axis_within(axis, rank)), a.integer("exclusive", 0) != 0, a.integer("reverse", 0) != 0};
-}
-
 template <Function f>
 void running(Lowering &n) {
   const Operand &x = n.input(0);
-  const Running run = running_of(n.attributes(), n.known_integers(1, "the axis").at(0), x.rank());
-  const auto axis = static_cast<int>(run.axis);
-  n.give(0, cast(x.type, algorithms::running(f, cast(own(x.type), x), axis, run.exclusive, run.reverse)));
-}
-
-template <Function f>
-std::vector<HostValue> running_on_host(const HostCall &c) {
-  const Tensor &x = c.tensor(0);
-  const Running run = running_of(c.attributes(), c.tensor(1).integers().at(0), x.rank());
-  const int64_t extent = x.shape()[run.axis], stride = dense_strides(x.shape(), Layout::row_major)[run.axis];
-  return with_widest(x.type(), [&](auto *of) -> std::vector<HostValue> {
-    using T = std::remove_pointer_t<decltype(of)>;
-    // Integers wrap, as naturals do.
-    using Total = std::conditional_t<std::is_same_v<T, int64_t>, uint64_t, T>;
-    const Tensor from = converted(x, widest(x.type())), to = Tensor::empty(x.shape(), from.type());
-    for (int64_t line = 0; line < x.size() / std::max<int64_t>(extent, 1); ++line) {
-      const int64_t first = line / stride * stride * extent + line % stride;
-      Total total = f == Function::product ? 1 : 0;
-      for (int64_t i = 0; i < extent; ++i) {
-        const int64_t at = first + (run.reverse ? extent - 1 - i : i) * stride;
-        const auto v = static_cast<Total>(from.data<T>()[at]), before = total;
-        total = f == Function::product ? total * v : total + v;
-        to.data<T>()[at] = static_cast<T>(run.exclusive ? before : total);
-      }
-    }
-    return {converted(to, x.type())};
-  });
+  const int axis = n.axis(n.known_integers(1, "the axis").at(0), x.rank());
+  const bool exclusive = n.attributes().integer("exclusive", 0) != 0,
+             reverse = n.attributes().integer("reverse", 0) != 0;
+  n.give(0, cast(x.type, algorithms::running(f, cast(own(x.type), x), axis, exclusive, reverse)));
 }
 
 }  // namespace
@@ -107,8 +72,8 @@ const OperatorList &reducing_operators() {
   static const OperatorList list = {
       {"ArgMax", place(F::first_greatest, F::last_greatest)},
       {"ArgMin", place(F::first_least, F::last_least)},
-      {"CumProd", running<F::product>, running_on_host<F::product>, "", true},
-      {"CumSum", running<F::sum>, running_on_host<F::sum>, "", true},
+      {"CumProd", running<F::product>},
+      {"CumSum", running<F::sum>},
       {"ReduceL1", reduction(own, sum_of_sizes)},
       {"ReduceL2", reduction(real, algorithms::l2_norm)},
       {"ReduceLogSum", reduction(real, algorithms::log_sum)},

@@ -58,6 +58,8 @@ TEST(MergedAxes, AreThoseThatAllStagesGoThroughTogether) {
   EXPECT_EQ(merged_ranks(instance_norm(x, scale, scale, 1e-5)), (std::vector<int>{3, 1, 3}));
   EXPECT_EQ(merged_ranks(softmax(x, 1)), (std::vector<int>{3, 1, 3}));
   EXPECT_EQ(merged_ranks(softmax(x, 3)), (std::vector<int>{2, 1, 2}));
+  EXPECT_EQ(merged_ranks(running(Function::sum, x, 1)), (std::vector<int>{3, 1, 3}));
+  EXPECT_EQ(merged_ranks(running(Function::sum, x, 3)), (std::vector<int>{2, 1, 2}));
   EXPECT_EQ(merged_ranks(formula::sum_all(x)), (std::vector<int>{1, 1, 0}));
   EXPECT_EQ(merged_ranks(formula::permuted(x, {0, 2, 3, 1})), (std::vector<int>{3, 1, 3}));
   EXPECT_EQ(merged_ranks(formula::permuted(x, {3, 2, 1, 0})), (std::vector<int>{4, 1, 4}));

@@ -8,6 +8,7 @@
 
 #include "dsl/derivative.h"
 #include "runtime/graph/executor.h"
+#include "runtime/graph/formula_node.h"
 #include "runtime/onnx/export.h"
 #include "runtime/onnx/run_model.h"
 #include "tests/algorithm_cases.h"
@@ -31,8 +32,10 @@ bool expect_same_in_onnx(const Values &outputs, const Given &g) {
     if (f.is_scatter()) return false;
     std::vector<std::string> operands;
     for (int o : f.operands) operands.push_back(names.at(static_cast<size_t>(o)));
-    names.push_back(net.add_node("formula", operands, "made" + std::to_string(names.size()), f.shape,
-                                 {{"element", f.element}}, f.type));
+    const std::string name = "made" + std::to_string(names.size());
+    net.values[name] = {f.shape, f.type, {}};
+    net.nodes.push_back(node_of(f, std::move(operands), name));
+    names.push_back(name);
   }
   for (int o : all.outputs) net.outputs.push_back(names.at(static_cast<size_t>(o)));
   const std::vector<Tensor> want = evaluate(all, g.tensors);
