@@ -15,6 +15,7 @@
 #include "algorithms/normalisation.h"
 #include "algorithms/pooling.h"
 #include "algorithms/probabilities.h"
+#include "algorithms/ranking.h"
 #include "algorithms/recurrent.h"
 #include "algorithms/reductions.h"
 #include "algorithms/sampling.h"
@@ -133,6 +134,8 @@ inline std::vector<std::pair<std::string, std::function<Case()>>> algorithm_case
     return compute("round", {x.extent(0), 8},
                    [&](Expression i, Expression j) { return x(i, modulo(j, 3) + 2) * x(i, quotient(j, 2)); });
   });
+  of_one("sorted", [](const Value &x) { return sorted(x, 1) * x; });
+  of_one("top", [](const Value &x) { return top(x * x, 0, 2).values; });
   of_one("greatest", [](const Value &x) { return greatest(x * x, {1}); });
   of_one("product", [](const Value &x) { return product(x, {1}); });
   of_one("log_sum_exp", [](const Value &x) { return log_sum_exp(x, {0, 1}); });

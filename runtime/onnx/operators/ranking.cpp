@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "algorithms/ranking.h"
 #include "runtime/onnx/operators/arguments.h"
 #include "runtime/onnx/operators/axis.h"
 #include "runtime/onnx/operators/operators.h"
@@ -11,8 +12,6 @@
 namespace saltern {
 
 namespace {
-
-using namespace formula;
 
 // As a formula each element counts those before it: the square of the extent. Beyond this, sorting is what one wants.
 constexpr int64_t most_ranked = 4096;
@@ -28,38 +27,13 @@ int64_t count_of(const Lowering &n) {
 
 void top_k(Lowering &n) {
   const Operand &x = n.input(0);
-  const auto axis = static_cast<size_t>(n.axis(n.attributes().integer("axis", -1), x.rank()));
+  const int axis = n.axis(n.attributes().integer("axis", -1), x.rank());
   const bool largest = n.attributes().integer("largest", 1) != 0;
-  const int64_t extent = x.shape[axis], k = count_of(n);
+  const int64_t extent = x.shape[static_cast<size_t>(axis)], k = count_of(n);
   expect_count(k, extent);
   if (extent > most_ranked) unsupported("compiled for more than ", most_ranked, " elements");
-  const Type type = is_real(x.type) && facts(x.type).bits == 16 ? Type::f32 : x.type;
-  const auto at_place = [&](Axes at, const Expression &place) {
-    at[axis] = place;
-    return at;
-  };
-  // How many come before each element; a NaN is larger than all numbers.
-  const Value all = x;
-  const Value ranks = compute("ranks", all.extents(), [&](const Axes &at) {
-    const Expression here = cast(type, all.at(at));
-    const auto above = [&](const Expression &a, const Expression &b) {
-      return is_real(type) ? a > b || (call(Function::is_nan, a) && !call(Function::is_nan, b)) : a > b;
-    };
-    return reduce(Function::sum, {extent}, [&](const Axes &s) {
-      const Expression other = cast(type, all.at(at_place(at, s[0])));
-      const Expression before = largest ? above(other, here) : above(here, other);
-      const Expression after = largest ? above(here, other) : above(other, here);
-      return cast(Type::i64, before || (!after && s[0] < at[axis]));
-    });
-  });
-  Shape shape = x.shape;
-  shape[axis] = k;
-  const Value places = compute("places", extents(shape), [&](const Axes &at) {
-    return reduce(Function::sum, {extent},
-                  [&](const Axes &s) { return select(ranks.at(at_place(at, s[0])) == at[axis], s[0], index(0)); });
-  });
-  const Value values = inlined(places.extents(), [&](const Axes &at) { return all.at(at_place(at, places.at(at))); });
-  const std::vector<Operand> made = n.computed({values, places});
+  const algorithms::Ranked first = algorithms::top(x, axis, k, largest);
+  const std::vector<Operand> made = n.computed({first.values, first.places});
   n.give(0, made[0]);
   n.give(1, made[1]);
 }
