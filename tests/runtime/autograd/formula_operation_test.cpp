@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "runtime/autograd/backward.h"
+#include "runtime/autograd/check_gradients.h"
 #include "runtime/graph/executor.h"
 #include "runtime/graph/text.h"
 #include "runtime/graph/trace.h"
@@ -63,6 +64,29 @@ TEST(FormulaOperation, HasGradientsOfFirstAndSecondOrder) {
   const std::vector<Variable> dd = gradients(d[0], {x, scale});
   EXPECT_NEAR(dd[0].value().item(), 2 * -2 * t * slope, 1e-5);
   EXPECT_NEAR(dd[1].value().item(), slope, 1e-6);
+}
+
+const Operation own_product("own_product", [](Value a, Value b) {
+  using formula::Expression;
+  const Value products = formula::compute("products", {a.extent(0), b.extent(1)}, [&](Expression i, Expression j) {
+    return formula::sum({a.extent(1)}, [&](Expression k) { return a(i, k) * b(k, j); });
+  });
+  return tanh(products) * products;
+});
+
+// Sums of products: one of the forward, which its gradient reads, and one of the gradient.
+TEST(FormulaOperation, DoesNotMakeProductsAgainForItsGradient) {
+  check_gradients(own_product, {{3, 4}, {4, 5}});
+  const Recording recording;
+  const Variable a(Tensor::full({3, 4}, 0.5), true), b(Tensor::full({4, 5}, 0.25), true), y = own_product(a, b);
+  GradientOptions options;
+  options.create_graph = true;
+  options.dy = Tensor::full({3, 5}, 1);
+  const Graph g = trace({{"a", a}, {"b", b}}, {{"y", y}, {"da", gradients(y, {a}, options)[0]}}, {});
+  int sums = 0;
+  for (const Graph::Node &n : g.nodes)
+    sums += to_string(n.attributes.expression("element")).find("sum{") != std::string::npos ? 1 : 0;
+  EXPECT_EQ(sums, 2) << to_text(g);
 }
 
 TEST(FormulaOperation, TakesParametersFromAttributes) {
