@@ -435,6 +435,6 @@ void by_structure(const FormulaToSchedule &formula, const Machine &m, const Stru
   Scheduler(formula, m, knobs).run();
 }
 
-bool has_gpu_pattern(Pattern p) { return p != Pattern::scatter; }
+bool has_gpu_pattern(Pattern p) { return p != Pattern::scatter && p != Pattern::scan; }
 
 }  // namespace saltern::schedules

@@ -63,7 +63,7 @@ struct FormulaToSchedule {
 
 void by_structure(const FormulaToSchedule &formula, const Machine &m, const StructureKnobs &knobs = {});
 
-// Whether a GPU does stages of this kind. It does no scatters: they add up in the order of their elements, one by one.
+// Whether a GPU does stages of this kind. It does no scatters and no scans, which go one by one.
 bool has_gpu_pattern(formula::Pattern p);
 
 }  // namespace saltern::schedules
