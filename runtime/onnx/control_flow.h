@@ -5,27 +5,6 @@
 
 namespace saltern {
 
-// Counts a walk's turns and does what loops do with values, for one kind of them.
-template <typename Value>
-class Turns {
- public:
-  virtual ~Turns() = default;
-  virtual bool absent(const Value &v) const = 0;
-  // Throw where the value is not one boolean, or one number, that is known.
-  virtual bool truth(const Value &v) const = 0;
-  virtual int64_t count(const Value &v) const = 0;
-  virtual const Shape &shape(const Value &v) const = 0;
-  // Place i of an axis, without that axis.
-  virtual Value taken(const Graph::Node &n, const Value &v, int axis, int64_t i) = 0;
-  // Values of one shape along a new axis; negative ones count from the end of the result's.
-  virtual Value stacked(const Graph::Node &n, const std::vector<Value> &parts, int64_t axis) = 0;
-  // The elements of a sequence; null where it is none.
-  virtual const std::vector<Value> *elements(const Value &v) const = 0;
-  virtual Value sequence(std::vector<Value> elements, Type type) const = 0;
-  // Throws when there are too many.
-  virtual void begin(int64_t turn) const = 0;
-};
-
 // What a scanned output is when no turn was taken: no elements, of the shape that the body declares.
 Tensor nothing_of(const Graph &body, size_t output);
 
@@ -39,15 +18,24 @@ struct ScanOrder {
 };
 ScanOrder scan_order(const Graph::Node &node, int64_t opset, size_t inputs);
 
-template <typename Value>
+// One node of a GraphWalk that also does what loops do with its values:
+//
+//   bool absent(v);
+//   bool truth(v); int64_t count(v);                throw where it is not one boolean, or one number, that is known
+//   const Shape &shape(v);
+//   Value taken(node, v, axis, i);                  place i of an axis, without that axis
+//   Value stacked(node, parts, axis);               of one shape along a new axis; negative ones count from the end
+//   const Values *elements(v);                      of a sequence; null where it is none
+//   Value sequence(elements, type);
+//   void begin(turn);                               throws when there are too many
+template <typename Walk>
 class ControlFlow {
  public:
-  using Walk = GraphWalk<Value>;
   using Values = typename Walk::Values;
+  using Value = typename Values::value_type;
   using Names = typename Walk::Names;
 
-  ControlFlow(Walk &walk, Turns<Value> &turns, const Graph::Node &node, const Names &here)
-      : walk_(walk), turns_(turns), node_(node), here_(here) {}
+  ControlFlow(Walk &walk, const Graph::Node &node, const Names &here) : walk_(walk), node_(node), here_(here) {}
 
   Values results(int64_t opset, const Values &inputs) {
     if (node_.operation == "If") return branch(inputs);
@@ -61,7 +49,7 @@ class ControlFlow {
   const Graph &body() const { return node_.attributes.graph("body"); }
 
   Values branch(const Values &inputs) {
-    const bool first = turns_.truth(inputs.at(0));
+    const bool first = walk_.truth(inputs.at(0));
     return walk_.walk(node_.attributes.graph(first ? "then_branch" : "else_branch"), {}, &here_);
   }
 
@@ -72,18 +60,18 @@ class ControlFlow {
     if (body().inputs.size() != carried + 2 || body().outputs.size() < carried + 1)
       fail("its body takes ", body().inputs.size(), " inputs and gives ", body().outputs.size(), " outputs for ",
            carried, " carried values");
-    const bool endless = turns_.absent(inputs[0]);
-    const int64_t count = endless ? 0 : turns_.count(inputs[0]);
-    bool going = turns_.absent(inputs[1]) || turns_.truth(inputs[1]);
+    const bool endless = walk_.absent(inputs[0]);
+    const int64_t count = endless ? 0 : walk_.count(inputs[0]);
+    bool going = walk_.absent(inputs[1]) || walk_.truth(inputs[1]);
     Values state(inputs.begin() + 2, inputs.end());
     std::vector<Values> scanned(body().outputs.size() - carried - 1);
     for (int64_t turn = 0; going && (endless || turn < count); ++turn) {
-      turns_.begin(turn);
+      walk_.begin(turn);
       Values given = {walk_.constant("turn", Tensor::of<int64_t>({}, {turn})),
                       walk_.constant("going", Tensor::of<bool>({}, {true}))};
       given.insert(given.end(), state.begin(), state.end());
       const Values results = walk_.walk(body(), given, &here_);
-      going = turns_.truth(results[0]);
+      going = walk_.truth(results[0]);
       std::copy_n(results.begin() + 1, carried, state.begin());
       for (size_t s = 0; s < scanned.size(); ++s) scanned[s].push_back(results[1 + carried + s]);
     }
@@ -93,14 +81,14 @@ class ControlFlow {
 
   // The body for each sample: the elements of sequences at one place, and tensors as they are.
   Values map_of(const Values &inputs) {
-    if (inputs.empty() || !turns_.elements(inputs[0])) fail("its first input is no sequence");
-    const size_t count = turns_.elements(inputs[0])->size();
+    if (inputs.empty() || !walk_.elements(inputs[0])) fail("its first input is no sequence");
+    const size_t count = walk_.elements(inputs[0])->size();
     std::vector<Values> made(body().outputs.size());
     for (size_t i = 0; i < count; ++i) {
-      turns_.begin(static_cast<int64_t>(i));
+      walk_.begin(static_cast<int64_t>(i));
       Values given;
       for (const Value &v : inputs) {
-        const Values *all = turns_.elements(v);
+        const Values *all = walk_.elements(v);
         if (all && all->size() != count) fail("sequences of ", count, " and ", all->size(), " elements");
         given.push_back(all ? (*all)[i] : v);
       }
@@ -109,13 +97,13 @@ class ControlFlow {
     }
     Values all;
     for (size_t o = 0; o < made.size(); ++o)
-      all.push_back(turns_.sequence(std::move(made[o]), declared_type(body(), o)));
+      all.push_back(walk_.sequence(std::move(made[o]), declared_type(body(), o)));
     return all;
   }
 
   // What all turns gave for one of the body's outputs.
   Value joined(const Values &parts, size_t output, int64_t axis) {
-    return parts.empty() ? walk_.constant("none", nothing_of(body(), output)) : turns_.stacked(node_, parts, axis);
+    return parts.empty() ? walk_.constant("none", nothing_of(body(), output)) : walk_.stacked(node_, parts, axis);
   }
 
   // `inputs` are the states, then the scanned values.
@@ -123,7 +111,7 @@ class ControlFlow {
     std::vector<int> axes;
     int64_t length = -1;
     for (size_t i = 0; i < s.scans; ++i) {
-      const Shape &shape = turns_.shape(inputs[s.states + i]);
+      const Shape &shape = walk_.shape(inputs[s.states + i]);
       const int64_t given = i < s.input_axes.size() ? s.input_axes[i] : 0, rank = static_cast<int64_t>(shape.size());
       if (given < -rank || given >= rank) fail("scan axis ", given, " of ", to_string(shape));
       axes.push_back(static_cast<int>(given < 0 ? given + rank : given));
@@ -134,11 +122,11 @@ class ControlFlow {
     Values state(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(s.states));
     std::vector<Values> scanned(body().outputs.size() - s.states);
     for (int64_t turn = 0; turn < length; ++turn) {
-      turns_.begin(turn);
+      walk_.begin(turn);
       Values given = state;
       for (size_t i = 0; i < s.scans; ++i) {
         const bool back = i < s.input_directions.size() && s.input_directions[i] != 0;
-        given.push_back(turns_.taken(node_, inputs[s.states + i], axes[i], back ? length - 1 - turn : turn));
+        given.push_back(walk_.taken(node_, inputs[s.states + i], axes[i], back ? length - 1 - turn : turn));
       }
       const Values results = walk_.walk(body(), given, &here_);
       std::copy_n(results.begin(), s.states, state.begin());
@@ -154,24 +142,23 @@ class ControlFlow {
 
   // Before opset 9 there is a batch in front of everything, and the lengths of its sequences as the first input.
   Values scan_of_batch(const ScanOrder &s, const Values &inputs) {
-    if (!turns_.absent(inputs.at(0))) unsupported("sequence lengths of Scan 8");
-    const Shape shape = turns_.shape(inputs.at(1));
+    if (!walk_.absent(inputs.at(0))) unsupported("sequence lengths of Scan 8");
+    const Shape shape = walk_.shape(inputs.at(1));
     if (shape.empty()) fail("expected a batch in front of ", to_string(shape));
     std::vector<Values> parts;
     for (int64_t b = 0; b < shape[0]; ++b) {
       Values given;
-      for (size_t i = 1; i < inputs.size(); ++i) given.push_back(turns_.taken(node_, inputs[i], 0, b));
+      for (size_t i = 1; i < inputs.size(); ++i) given.push_back(walk_.taken(node_, inputs[i], 0, b));
       const Values results = scan(s, given);
       parts.resize(results.size());
       for (size_t r = 0; r < results.size(); ++r) parts[r].push_back(results[r]);
     }
     Values all;
-    for (const Values &p : parts) all.push_back(turns_.stacked(node_, p, 0));
+    for (const Values &p : parts) all.push_back(walk_.stacked(node_, p, 0));
     return all;
   }
 
   Walk &walk_;
-  Turns<Value> &turns_;
   const Graph::Node &node_;
   const Names &here_;
 };

@@ -11,8 +11,8 @@
 #include "dsl/expression_walk.h"
 #include "dsl/index_bounds.h"
 #include "runtime/onnx/net_export.h"
-#include "runtime/onnx/operators/lowering.h"
 #include "runtime/onnx/operators/onnx_types.h"
+#include "runtime/onnx/operators/operators.h"
 
 namespace saltern {
 
@@ -22,52 +22,21 @@ using formula::Expression;
 using formula::Function;
 using Kind = Expression::Kind;
 
-// The operator of the same meaning, of one operand or two; null where there is none.
-const char *operator_of(Function f) {
-  static const std::map<Function, const char *> table = {{Function::negate, "Neg"},
-                                                         {Function::absolute, "Abs"},
-                                                         {Function::exp, "Exp"},
-                                                         {Function::log, "Log"},
-                                                         {Function::sqrt, "Sqrt"},
-                                                         {Function::sine, "Sin"},
-                                                         {Function::cosine, "Cos"},
-                                                         {Function::tangent, "Tan"},
-                                                         {Function::arcsine, "Asin"},
-                                                         {Function::arccosine, "Acos"},
-                                                         {Function::arctangent, "Atan"},
-                                                         {Function::sinh, "Sinh"},
-                                                         {Function::cosh, "Cosh"},
-                                                         {Function::tanh, "Tanh"},
-                                                         {Function::arcsinh, "Asinh"},
-                                                         {Function::arccosh, "Acosh"},
-                                                         {Function::arctanh, "Atanh"},
-                                                         {Function::erf, "Erf"},
-                                                         {Function::floor, "Floor"},
-                                                         {Function::ceiling, "Ceil"},
-                                                         {Function::round, "Round"},
-                                                         {Function::is_nan, "IsNaN"},
-                                                         {Function::is_infinite, "IsInf"},
-                                                         {Function::stopped, "Identity"},
-                                                         {Function::add, "Add"},
-                                                         {Function::subtract, "Sub"},
-                                                         {Function::multiply, "Mul"},
-                                                         {Function::divide, "Div"},
-                                                         {Function::power, "Pow"},
-                                                         {Function::maximum, "Max"},
-                                                         {Function::minimum, "Min"},
-                                                         {Function::less, "Less"},
-                                                         {Function::less_equal, "LessOrEqual"},
-                                                         {Function::equal, "Equal"},
-                                                         {Function::sum, "ReduceSum"},
-                                                         {Function::product, "ReduceProd"},
-                                                         {Function::greatest, "ReduceMax"},
-                                                         {Function::least, "ReduceMin"},
-                                                         {Function::first_greatest, "ArgMax"},
-                                                         {Function::first_least, "ArgMin"},
-                                                         {Function::last_greatest, "ArgMax"},
-                                                         {Function::last_least, "ArgMin"}};
-  const auto it = table.find(f);
-  return it == table.end() ? nullptr : it->second;
+struct FunctionRow {
+  Function function;
+  const char *name;
+};
+constexpr FunctionRow function_rows[] = {
+    {Function::stopped, "Identity"},   {Function::sum, "ReduceSum"},        {Function::product, "ReduceProd"},
+    {Function::greatest, "ReduceMax"}, {Function::least, "ReduceMin"},      {Function::first_greatest, "ArgMax"},
+    {Function::first_least, "ArgMin"}, {Function::last_greatest, "ArgMax"}, {Function::last_least, "ArgMin"}};
+
+// The operator of the same meaning; throws Unsupported where there is none.
+const char *operator_named(const Graph::Node &node, Function f) {
+  for (const FunctionRow &r : function_rows)
+    if (r.function == f) return r.name;
+  if (const char *found = operator_of(f)) return found;
+  unsupported(describe(node), ": ONNX has no operator for ", formula::name(f));
 }
 
 // The same of booleans, and of the bits of integers.
@@ -267,9 +236,7 @@ class FormulaExport {
       default:
         break;
     }
-    const char *op = operator_of(n.function);
-    if (!op) unsupported(describe(node_), ": ONNX has no operator for ", formula::name(n.function));
-    return made(op, from);
+    return made(operator_named(node_, n.function), from);
   }
 
   // The remainder, which has the dividend's sign, or that and the divisor. A quotient would be rounded, or overflow.
@@ -302,7 +269,7 @@ class FormulaExport {
       const std::string body = made("Expand", {value(n.arguments[0]), integers(whole)});
       result = formula::finds_a_place(n.function)
                    ? place(n, body, axes)
-                   : made(operator_of(n.function), {body, integers(axes)}, {{"keepdims", int64_t{1}}});
+                   : made(operator_named(node_, n.function), {body, integers(axes)}, {{"keepdims", int64_t{1}}});
     }
     open_ = before;
     return result;
@@ -318,7 +285,7 @@ class FormulaExport {
       body = made("Reshape", {body, integers(merged)});
     }
     const bool last = n.function == Function::last_greatest || n.function == Function::last_least;
-    return made(operator_of(n.function), {body},
+    return made(operator_named(node_, n.function), {body},
                 {{"axis", axes.at(0)}, {"keepdims", int64_t{1}}, {"select_last_index", int64_t{last}}});
   }
 

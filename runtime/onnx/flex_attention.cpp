@@ -1,4 +1,4 @@
-#include "runtime/onnx/flex_attention.h"
+#include "runtime/onnx/import_steps.h"
 
 #include <set>
 

@@ -5,11 +5,9 @@
 #include <google/protobuf/io/zero_copy_stream_impl.h>
 
 #include "runtime/files/file.h"
-#include "runtime/onnx/check_model.h"
-#include "runtime/onnx/flex_attention.h"
+#include "runtime/onnx/import_steps.h"
 #include "runtime/onnx/model.h"
 #include "runtime/onnx/operators/lowering.h"
-#include "runtime/onnx/signatures.h"
 #include "runtime/onnx/tensor_proto.h"
 
 namespace saltern {

@@ -32,7 +32,7 @@ HostValue host_value(const Operand &v) {
   return HostValue(std::move(all), v.type);
 }
 
-class ModelLowering : public GraphWalk<Operand>, Turns<Operand> {
+class ModelLowering : public GraphWalk<Operand> {
  public:
   ModelLowering(const Model &model, const LoweringLimits &limits, const LoweringNote &note)
       : GraphWalk(model), limits_(limits), note_(note), end_(std::chrono::steady_clock::now() + limits.time) {}
@@ -59,6 +59,8 @@ class ModelLowering : public GraphWalk<Operand>, Turns<Operand> {
   }
 
  private:
+  friend class ControlFlow<ModelLowering>;
+
   // A sequence is the elements that shapes are given for, an optional without a shape is empty.
   Operand input(const std::string &name, const Shapes &shapes) {
     const Graph::Value &v = model().graph.value(name);
@@ -180,7 +182,7 @@ class ModelLowering : public GraphWalk<Operand>, Turns<Operand> {
 
   Operands control_flow(const Graph::Node &n, int64_t opset, const Operands &inputs, const Names &here) override {
     if (n.operation == "If" && !inputs.at(0).value.defined()) return undecided(n, inputs[0], here);
-    return ControlFlow<Operand>(*this, *this, n, here).results(opset, inputs);
+    return ControlFlow<ModelLowering>(*this, n, here).results(opset, inputs);
   }
 
   // Data decides it: both branches are lowered, or the one that can be.
@@ -197,23 +199,21 @@ class ModelLowering : public GraphWalk<Operand>, Turns<Operand> {
   }
 
   // ---- What loops ask.
-  bool absent(const Operand &v) const override { return !v.present(); }
-  bool truth(const Operand &v) const override { return known_value(graph_, v, "its condition").integers().at(0) != 0; }
-  int64_t count(const Operand &v) const override {
-    return known_value(graph_, v, "its number of turns").integers().at(0);
-  }
-  const Shape &shape(const Operand &v) const override { return v.tensor().shape; }
-  Operand taken(const Graph::Node &n, const Operand &x, int axis, int64_t i) override {
+  bool absent(const Operand &v) const { return !v.present(); }
+  bool truth(const Operand &v) const { return known_value(graph_, v, "its condition").integers().at(0) != 0; }
+  int64_t count(const Operand &v) const { return known_value(graph_, v, "its number of turns").integers().at(0); }
+  const Shape &shape(const Operand &v) const { return v.tensor().shape; }
+  Operand taken(const Graph::Node &n, const Operand &x, int axis, int64_t i) {
     Lowering to(n, 0, {}, graph_);
     return saltern::taken(to, x, axis, i);
   }
-  Operand stacked(const Graph::Node &n, const Operands &parts, int64_t axis) override {
+  Operand stacked(const Graph::Node &n, const Operands &parts, int64_t axis) {
     Lowering to(n, 0, {}, graph_);
     return saltern::stacked(to, parts, axis);
   }
-  const Operands *elements(const Operand &v) const override { return v.sequence.get(); }
-  Operand sequence(Operands elements, Type type) const override { return sequence_of(std::move(elements), type); }
-  void begin(int64_t turn) const override {
+  const Operands *elements(const Operand &v) const { return v.sequence.get(); }
+  Operand sequence(Operands elements, Type type) const { return sequence_of(std::move(elements), type); }
+  void begin(int64_t turn) const {
     if (turn == most_turns) unsupported("it has more than ", most_turns, " turns; a compiled loop is unrolled");
   }
 

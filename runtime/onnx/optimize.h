@@ -1,6 +1,6 @@
 #pragma once
 // Passes over imported graphs that leave ONNX operators: what an exporter wrote down that no run needs. Each is a
-// function and a file in runtime/onnx/passes/; results stay the same up to rounding. No pass gives a name another
+// function in runtime/onnx/passes/; results stay the same up to rounding. No pass gives a name another
 // meaning: what was inferred of the values before it holds after it, and is handed on.
 
 #include <vector>

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t most_turns = int64_t{1} << 24;  // a loop that runs longer is taken for one that never ends
 
-class Runner : public GraphWalk<HostValue>, Turns<HostValue> {
+class Runner : public GraphWalk<HostValue> {
  public:
   using GraphWalk::GraphWalk;
 
@@ -38,6 +38,8 @@ class Runner : public GraphWalk<HostValue>, Turns<HostValue> {
   }
 
  private:
+  friend class ControlFlow<Runner>;
+
   // Shapes that files declare for outputs are often wrong and harm nobody; a type that is wrong is read as rubbish.
   static void check_output(const std::string &name, const Graph &g, const HostValue &value) {
     const auto declared = g.values.find(name);
@@ -55,29 +57,29 @@ class Runner : public GraphWalk<HostValue>, Turns<HostValue> {
   }
 
   Values control_flow(const Graph::Node &n, int64_t opset, const Values &inputs, const Names &here) override {
-    return ControlFlow<HostValue>(*this, *this, n, here).results(opset, inputs);
+    return ControlFlow<Runner>(*this, n, here).results(opset, inputs);
   }
 
   // ---- What loops ask.
-  bool absent(const HostValue &v) const override { return v.is_empty(); }
-  bool truth(const HostValue &v) const override {
+  bool absent(const HostValue &v) const { return v.is_empty(); }
+  bool truth(const HostValue &v) const {
     const Tensor &t = v.tensor();
     if (t.type() != Type::boolean || t.size() != 1) fail("a condition is expected to be one boolean");
     return *t.data<bool>();
   }
-  int64_t count(const HostValue &v) const override { return v.tensor().integers().at(0); }
-  const Shape &shape(const HostValue &v) const override { return v.tensor().shape(); }
-  HostValue taken(const Graph::Node &, const HostValue &v, int axis, int64_t i) override {
+  int64_t count(const HostValue &v) const { return v.tensor().integers().at(0); }
+  const Shape &shape(const HostValue &v) const { return v.tensor().shape(); }
+  HostValue taken(const Graph::Node &, const HostValue &v, int axis, int64_t i) {
     return saltern::taken(v.tensor(), axis, i);
   }
-  HostValue stacked(const Graph::Node &, const Values &parts, int64_t axis) override {
+  HostValue stacked(const Graph::Node &, const Values &parts, int64_t axis) {
     std::vector<Tensor> tensors;
     for (const HostValue &p : parts) tensors.push_back(p.tensor());
     return saltern::stacked(tensors, axis);
   }
-  const Values *elements(const HostValue &v) const override { return v.is_sequence() ? &v.sequence() : nullptr; }
-  HostValue sequence(Values elements, Type type) const override { return HostValue(std::move(elements), type); }
-  void begin(int64_t turn) const override {
+  const Values *elements(const HostValue &v) const { return v.is_sequence() ? &v.sequence() : nullptr; }
+  HostValue sequence(Values elements, Type type) const { return HostValue(std::move(elements), type); }
+  void begin(int64_t turn) const {
     if (turn == most_turns) fail("a loop of more than ", most_turns, " turns");
   }
 };

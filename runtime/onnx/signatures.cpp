@@ -1,4 +1,4 @@
-#include "runtime/onnx/signatures.h"
+#include "runtime/onnx/import_steps.h"
 
 #include <algorithm>
 #include <tuple>

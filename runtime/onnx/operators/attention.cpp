@@ -7,16 +7,16 @@
 #include <cmath>
 #include <limits>
 
-#include "runtime/onnx/operators/attention.h"
 #include "runtime/onnx/operators/building_blocks.h"
-#include "runtime/onnx/operators/contraction.h"
 #include "runtime/onnx/operators/onnx_types.h"
 #include "runtime/onnx/operators/operators.h"
-#include "runtime/onnx/operators/softmax.h"
 
 namespace saltern {
 
 namespace {
+
+// ---- The two products, over heads: q (B, Hq, L, E), k (B, Hkv, S, E), v (B, Hkv, S, F). Query head h goes with key head
+// h / (Hq / Hkv). All operands are of one type; shapes that do not fit each other throw.
 
 // (B, Hq, L, X) as (B, Hkv, rows of the group, X), for keys or values of Hkv heads.
 Operand grouped(Lowering &n, const Operand &x, const Operand &of) {
@@ -28,20 +28,18 @@ Operand grouped(Lowering &n, const Operand &x, const Operand &of) {
   return n.reshaped(x, {x.shape[0], heads, x.shape[1] / heads * x.shape[2], x.shape[3]});
 }
 
-}  // namespace
-
+// q k^T: (B, Hq, L, S)
 Operand head_scores(Lowering &n, const Operand &q, const Operand &k) {
   const Operand rows = grouped(n, q, k);
   return n.reshaped(matrix_product(n, rows, n.transposed(k, {0, 1, 3, 2})),
                     {q.shape[0], q.shape[1], q.shape[2], k.shape[2]});
 }
 
+// weights (B, Hq, L, S) times v: (B, Hq, L, F)
 Operand weighted_values(Lowering &n, const Operand &weights, const Operand &v) {
   const Operand rows = grouped(n, weights, v);
   return n.reshaped(matrix_product(n, rows, v), {weights.shape[0], weights.shape[1], weights.shape[2], v.shape[3]});
 }
-
-namespace {
 
 const double minus_infinity = -std::numeric_limits<double>::infinity();
 
@@ -178,11 +176,36 @@ void rotary_embedding(Lowering &n) {
   n.give(0, given.rank() == 4 ? y : n.reshaped(n.transposed(y, {0, 2, 1, 3}), given.shape));
 }
 
+// ---- FlexAttention in three parts, between which its modifiers stand (runtime/onnx/flex_attention.cpp takes it apart):
+// scale q k^T, softmax, and the product with v. The type in between is the one of `softmax_precision`, by default f64
+// for f64 and f32 for all others.
+
+void flex_scores(Lowering &n) {
+  const Operand &q = n.input(0), &k = n.input(1);
+  const Type precision = type_attribute(n.attributes(), "softmax_precision", working_type(q.type));
+  if (!is_real(precision)) fail("softmax_precision is ", facts(precision).name, "; expected a real type");
+  const Type type = working_type(q.type);
+  const Operand raw = head_scores(n, n.casted(q, type), n.casted(k, type));
+  const double scale = n.attributes().real("scale", 1 / std::sqrt(static_cast<double>(q.shape[3])));
+  n.give(0, formula::cast(precision, Value(raw) * scale));
+}
+
+void flex_weights(Lowering &n) { n.give(0, softmax(n, n.input(0), 3)); }
+
+void flex_values(Lowering &n) {
+  const Operand &weights = n.input(0), &v = n.input(1);
+  const Type type = weights.type == Type::f64 || v.type == Type::f64 ? Type::f64 : Type::f32;
+  n.give(0, n.casted(weighted_values(n, n.casted(weights, type), n.casted(v, type)), v.type));
+}
+
+constexpr const char *domain = "saltern";
+
 }  // namespace
 
-const OperatorList &attention_operators() {
-  static const OperatorList list = {{"Attention", attention}, {"RotaryEmbedding", rotary_embedding}};
-  return list;
-}
+const OperatorList attention_operators = {{"Attention", attention},
+                                          {"FlexScores", flex_scores, nullptr, domain},
+                                          {"FlexValues", flex_values, nullptr, domain},
+                                          {"FlexWeights", flex_weights, nullptr, domain},
+                                          {"RotaryEmbedding", rotary_embedding}};
 
 }  // namespace saltern

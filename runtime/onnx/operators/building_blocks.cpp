@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "runtime/onnx/operators/arguments.h"
-#include "runtime/onnx/operators/contraction.h"
 
 namespace saltern {
 

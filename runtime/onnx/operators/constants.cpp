@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "runtime/onnx/operators/arguments.h"
-#include "runtime/onnx/operators/move_texts.h"
 #include "runtime/onnx/operators/onnx_types.h"
 #include "runtime/onnx/operators/operators.h"
 
@@ -119,17 +118,14 @@ void one_hot(Lowering &n) {
 
 }  // namespace
 
-const OperatorList &constant_operators() {
-  static const OperatorList list = {
-      {"Constant", constant},
-      {"ConstantOfShape", constant_of_shape},
-      {"EyeLike", eye_like},
-      {"OneHot", one_hot, move_texts},
-      {"Range", range},
-      {"Shape", shape, look_at_texts},
-      {"Size", size, look_at_texts},
-  };
-  return list;
-}
+const OperatorList constant_operators = {
+    {"Constant", constant},
+    {"ConstantOfShape", constant_of_shape},
+    {"EyeLike", eye_like},
+    {"OneHot", one_hot, move_texts},
+    {"Range", range},
+    {"Shape", shape, look_at_texts},
+    {"Size", size, look_at_texts},
+};
 
 }  // namespace saltern

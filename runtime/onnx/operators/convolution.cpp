@@ -7,7 +7,7 @@
 #include "algorithms/convolution.h"
 #include "algorithms/normalisation.h"
 #include "runtime/onnx/operators/arguments.h"
-#include "runtime/onnx/operators/contraction.h"
+#include "runtime/onnx/operators/building_blocks.h"
 #include "runtime/onnx/operators/operators.h"
 
 namespace saltern {
@@ -177,9 +177,6 @@ void conv_transpose(Lowering &n) {
 
 }  // namespace
 
-const OperatorList &convolution_operators() {
-  static const OperatorList list = {{"Conv", conv}, {"ConvTranspose", conv_transpose}};
-  return list;
-}
+const OperatorList convolution_operators = {{"Conv", conv}, {"ConvTranspose", conv_transpose}};
 
 }  // namespace saltern

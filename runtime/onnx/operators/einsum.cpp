@@ -10,7 +10,7 @@
 
 #include "algorithms/contraction.h"
 #include "runtime/onnx/operators/arguments.h"
-#include "runtime/onnx/operators/contraction.h"
+#include "runtime/onnx/operators/building_blocks.h"
 #include "runtime/onnx/operators/operators.h"
 
 namespace saltern {
@@ -211,9 +211,6 @@ void einsum(Lowering &n) {
 
 }  // namespace
 
-const OperatorList &einsum_operators() {
-  static const OperatorList list = {{"Einsum", einsum}};
-  return list;
-}
+const OperatorList einsum_operators = {{"Einsum", einsum}};
 
 }  // namespace saltern

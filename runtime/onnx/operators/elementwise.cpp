@@ -1,8 +1,9 @@
 // Operators that compute each element from those at the same place of their inputs, with broadcasting.
 
+#include <algorithm>
+
 #include "algorithms/functions.h"
 #include "runtime/onnx/operators/arguments.h"
-#include "runtime/onnx/operators/move_texts.h"
 #include "runtime/onnx/operators/operators.h"
 
 namespace saltern {
@@ -10,6 +11,7 @@ namespace saltern {
 namespace {
 
 using namespace formula;
+using F = Function;
 using Lower = std::function<void(Lowering &)>;
 
 // ---- Of one input.
@@ -161,81 +163,86 @@ void clip(Lowering &n) {
   n.give(0, x);
 }
 
+// Operators that are one function.
+struct FunctionRow {
+  const char *name;
+  Function function;
+};
+constexpr FunctionRow function_rows[] = {
+    {"Abs", F::absolute},      {"Acos", F::arccosine}, {"Acosh", F::arccosh},   {"Add", F::add},
+    {"Asin", F::arcsine},      {"Asinh", F::arcsinh},  {"Atan", F::arctangent}, {"Atanh", F::arctanh},
+    {"Ceil", F::ceiling},      {"Cos", F::cosine},     {"Cosh", F::cosh},       {"Div", F::divide},
+    {"Equal", F::equal},       {"Erf", F::erf},        {"Exp", F::exp},         {"Floor", F::floor},
+    {"IsInf", F::is_infinite}, {"IsNaN", F::is_nan},   {"Less", F::less},       {"LessOrEqual", F::less_equal},
+    {"Log", F::log},           {"Max", F::maximum},    {"Min", F::minimum},     {"Mul", F::multiply},
+    {"Neg", F::negate},        {"Pow", F::power},      {"Round", F::round},     {"Sin", F::sine},
+    {"Sinh", F::sinh},         {"Sqrt", F::sqrt},      {"Sub", F::subtract},    {"Tan", F::tangent},
+    {"Tanh", F::tanh}};
+
+// Rows that are written out, and those of functions that are not among them.
+OperatorList with_functions(OperatorList rows) {
+  for (const FunctionRow &r : function_rows)
+    if (std::none_of(rows.begin(), rows.end(), [&](const Operator &o) { return o.name == r.name; }))
+      rows.push_back({r.name, operand_count(r.function) == 1 ? unary(r.function) : binary(r.function)});
+  return rows;
+}
+
+template <typename Is>
+const char *operator_where(const Is &is_wanted) {
+  const auto row = std::find_if(std::begin(function_rows), std::end(function_rows), is_wanted);
+  return row == std::end(function_rows) ? nullptr : row->name;
+}
+
 }  // namespace
 
-const OperatorList &elementwise_operators() {
-  using F = Function;
-  static const OperatorList list = {
-      {"Abs", unary(F::absolute)},
-      {"Acos", unary(F::arccosine)},
-      {"Acosh", unary(F::arccosh)},
-      {"Add", binary(F::add)},
-      {"And", binary(F::both)},
-      {"Asin", unary(F::arcsine)},
-      {"Asinh", unary(F::arcsinh)},
-      {"Atan", unary(F::arctangent)},
-      {"Atanh", unary(F::arctanh)},
-      {"BitShift", bit_shift},
-      {"BitwiseAnd", binary(F::both)},
-      {"BitwiseNot", unary(F::invert)},
-      {"BitwiseOr", binary(F::either)},
-      {"BitwiseXor", binary(F::differ)},
-      {"Ceil", unary(F::ceiling)},
-      {"Celu", mapped(algorithms::celu, {"alpha", 1})},
-      {"Clip", clip},
-      {"Cos", unary(F::cosine)},
-      {"Cosh", unary(F::cosh)},
-      {"Div", binary(F::divide)},
-      {"Elu", mapped(algorithms::elu, {"alpha", 1})},
-      {"Equal", binary(F::equal), look_at_texts},
-      {"Erf", unary(F::erf)},
-      {"Exp", unary(F::exp)},
-      {"Floor", unary(F::floor)},
-      {"Gelu", gelu},
-      {"Greater", swapped(F::less)},
-      {"GreaterOrEqual", swapped(F::less_equal)},
-      {"HardSigmoid", mapped(algorithms::hard_sigmoid, {"alpha", 0.2}, {"beta", 0.5})},
-      {"HardSwish", mapped(algorithms::hard_swish)},
-      {"IsInf", is_infinite},
-      {"IsNaN", unary(F::is_nan)},
-      {"LeakyRelu",
-       mapped([](const Value &x, double slope) { return algorithms::leaky_relu(x, slope); }, {"alpha", 0.01})},
-      {"Less", binary(F::less)},
-      {"LessOrEqual", binary(F::less_equal)},
-      {"Log", unary(F::log)},
-      {"Max", folded(F::maximum)},
-      {"Mean", folded(F::add, true)},
-      {"Min", folded(F::minimum)},
-      {"Mish", mapped(algorithms::mish)},
-      {"Mod", lower_modulo},
-      {"Mul", binary(F::multiply)},
-      {"Neg", unary(F::negate)},
-      {"Not", unary(F::invert)},
-      {"Or", binary(F::either)},
-      {"PRelu", prelu},
-      {"Pow", lower_power},
-      {"Reciprocal", mapped(algorithms::reciprocal)},
-      {"Relu", mapped(algorithms::relu)},
-      {"Round", unary(F::round)},
-      {"Selu", mapped(algorithms::selu, {"alpha", 1.67326319217681884765625}, {"gamma", 1.05070102214813232421875})},
-      {"Shrink", mapped(shrink, {"lambd", 0.5}, {"bias", 0})},
-      {"Sigmoid", mapped(algorithms::sigmoid)},
-      {"Sign", mapped(sign)},
-      {"Sin", unary(F::sine)},
-      {"Sinh", unary(F::sinh)},
-      {"Softplus", mapped(algorithms::softplus)},
-      {"Softsign", mapped(algorithms::softsign)},
-      {"Sqrt", unary(F::sqrt)},
-      {"Sub", binary(F::subtract)},
-      {"Sum", folded(F::add)},
-      {"Swish", mapped(algorithms::swish, {"alpha", 1})},
-      {"Tan", unary(F::tangent)},
-      {"Tanh", unary(F::tanh)},
-      {"ThresholdedRelu", mapped(algorithms::thresholded_relu, {"alpha", 1})},
-      {"Where", lower_where, move_texts},
-      {"Xor", binary(F::differ)},
-  };
-  return list;
+const char *operator_of(Function f) {
+  return operator_where([&](const FunctionRow &r) { return r.function == f; });
 }
+const char *operator_of(const std::string &function) {
+  return operator_where([&](const FunctionRow &r) { return name(r.function) == function; });
+}
+
+const OperatorList elementwise_operators = with_functions({
+    {"And", binary(F::both)},
+    {"BitShift", bit_shift},
+    {"BitwiseAnd", binary(F::both)},
+    {"BitwiseNot", unary(F::invert)},
+    {"BitwiseOr", binary(F::either)},
+    {"BitwiseXor", binary(F::differ)},
+    {"Celu", mapped(algorithms::celu, {"alpha", 1})},
+    {"Clip", clip},
+    {"Elu", mapped(algorithms::elu, {"alpha", 1})},
+    {"Equal", binary(F::equal), look_at_texts},
+    {"Gelu", gelu},
+    {"Greater", swapped(F::less)},
+    {"GreaterOrEqual", swapped(F::less_equal)},
+    {"HardSigmoid", mapped(algorithms::hard_sigmoid, {"alpha", 0.2}, {"beta", 0.5})},
+    {"HardSwish", mapped(algorithms::hard_swish)},
+    {"IsInf", is_infinite},
+    {"LeakyRelu",
+     mapped([](const Value &x, double slope) { return algorithms::leaky_relu(x, slope); }, {"alpha", 0.01})},
+    {"Max", folded(F::maximum)},
+    {"Mean", folded(F::add, true)},
+    {"Min", folded(F::minimum)},
+    {"Mish", mapped(algorithms::mish)},
+    {"Mod", lower_modulo},
+    {"Not", unary(F::invert)},
+    {"Or", binary(F::either)},
+    {"PRelu", prelu},
+    {"Pow", lower_power},
+    {"Reciprocal", mapped(algorithms::reciprocal)},
+    {"Relu", mapped(algorithms::relu)},
+    {"Selu", mapped(algorithms::selu, {"alpha", 1.67326319217681884765625}, {"gamma", 1.05070102214813232421875})},
+    {"Shrink", mapped(shrink, {"lambd", 0.5}, {"bias", 0})},
+    {"Sigmoid", mapped(algorithms::sigmoid)},
+    {"Sign", mapped(sign)},
+    {"Softplus", mapped(algorithms::softplus)},
+    {"Softsign", mapped(algorithms::softsign)},
+    {"Sum", folded(F::add)},
+    {"Swish", mapped(algorithms::swish, {"alpha", 1})},
+    {"ThresholdedRelu", mapped(algorithms::thresholded_relu, {"alpha", 1})},
+    {"Where", lower_where, move_texts},
+    {"Xor", binary(F::differ)},
+});
 
 }  // namespace saltern

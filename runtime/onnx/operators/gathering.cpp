@@ -1,8 +1,6 @@
 // Operators that read elements at places which other tensors name.
 
 #include "runtime/onnx/operators/arguments.h"
-#include "runtime/onnx/operators/indices.h"
-#include "runtime/onnx/operators/move_texts.h"
 #include "runtime/onnx/operators/operators.h"
 
 namespace saltern {
@@ -95,13 +93,10 @@ void triangle(Lowering &n) {
 
 }  // namespace
 
-const OperatorList &gathering_operators() {
-  static const OperatorList list = {
-      {"Gather", gather, move_texts},      {"GatherElements", gather_elements, move_texts},
-      {"GatherND", gather_nd, move_texts}, {"ReverseSequence", reverse_sequence, move_texts},
-      {"Trilu", triangle, move_texts},
-  };
-  return list;
-}
+const OperatorList gathering_operators = {
+    {"Gather", gather, move_texts},      {"GatherElements", gather_elements, move_texts},
+    {"GatherND", gather_nd, move_texts}, {"ReverseSequence", reverse_sequence, move_texts},
+    {"Trilu", triangle, move_texts},
+};
 
 }  // namespace saltern

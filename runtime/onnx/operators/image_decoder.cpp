@@ -167,9 +167,6 @@ std::vector<HostValue> decode(const HostCall &c) {
 
 }  // namespace
 
-const OperatorList &image_operators() {
-  static const OperatorList list = {{"ImageDecoder", nullptr, decode}};
-  return list;
-}
+const OperatorList image_operators = {{"ImageDecoder", nullptr, decode}};
 
 }  // namespace saltern

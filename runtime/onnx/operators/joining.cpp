@@ -7,7 +7,6 @@
 #include "runtime/onnx/operators/arguments.h"
 #include "runtime/onnx/operators/axis.h"
 #include "runtime/onnx/operators/building_blocks.h"
-#include "runtime/onnx/operators/move_texts.h"
 #include "runtime/onnx/operators/operators.h"
 #include "runtime/tensor/parts.h"
 
@@ -169,14 +168,11 @@ void pad(Lowering &n) {
 
 }  // namespace
 
-const OperatorList &joining_operators() {
-  static const OperatorList list = {
-      {"Concat", concat, concat_on_host, "", true},
-      {"Pad", pad, move_texts},
-      {"Slice", slice, move_texts},
-      {"Split", split, move_texts},
-  };
-  return list;
-}
+const OperatorList joining_operators = {
+    {"Concat", concat, concat_on_host, "", true},
+    {"Pad", pad, move_texts},
+    {"Slice", slice, move_texts},
+    {"Split", split, move_texts},
+};
 
 }  // namespace saltern

@@ -171,17 +171,14 @@ std::vector<HostValue> one_hot_texts(const HostCall &call) {
 
 }  // namespace
 
-const OperatorList &ml_feature_operators() {
-  static const OperatorList list = {
-      {"ArrayFeatureExtractor", array_feature_extractor, extract_texts, ml_domain},
-      {"Binarizer", binarizer, nullptr, ml_domain},
-      {"FeatureVectorizer", feature_vectorizer, nullptr, ml_domain},
-      {"Imputer", imputer, nullptr, ml_domain},
-      {"Normalizer", normalizer, nullptr, ml_domain},
-      {"OneHotEncoder", one_hot_encoder, one_hot_texts, ml_domain},
-      {"Scaler", scaler, nullptr, ml_domain},
-  };
-  return list;
-}
+const OperatorList ml_feature_operators = {
+    {"ArrayFeatureExtractor", array_feature_extractor, extract_texts, ml_domain},
+    {"Binarizer", binarizer, nullptr, ml_domain},
+    {"FeatureVectorizer", feature_vectorizer, nullptr, ml_domain},
+    {"Imputer", imputer, nullptr, ml_domain},
+    {"Normalizer", normalizer, nullptr, ml_domain},
+    {"OneHotEncoder", one_hot_encoder, one_hot_texts, ml_domain},
+    {"Scaler", scaler, nullptr, ml_domain},
+};
 
 }  // namespace saltern

@@ -167,11 +167,8 @@ std::vector<HostValue> zip_map(const HostCall &c) {
 
 }  // namespace
 
-const OperatorList &ml_label_operators() {
-  static const OperatorList list = {{"CategoryMapper", nullptr, map_categories, ml_domain},
-                                    {"LabelEncoder", label_encoder, encode_labels, ml_domain, true},
-                                    {"ZipMap", nullptr, zip_map, ml_domain}};
-  return list;
-}
+const OperatorList ml_label_operators = {{"CategoryMapper", nullptr, map_categories, ml_domain},
+                                         {"LabelEncoder", label_encoder, encode_labels, ml_domain, true},
+                                         {"ZipMap", nullptr, zip_map, ml_domain}};
 
 }  // namespace saltern

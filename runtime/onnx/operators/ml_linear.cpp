@@ -36,15 +36,13 @@ void linear_classifier(Lowering &n) {
   n.give(1, n.casted(scores, Type::f32));
 }
 
+const auto with_texts = [](const HostCall &c) { return class_texts(c, "classlabels_ints"); };
+
 }  // namespace
 
-const OperatorList &ml_linear_operators() {
-  static const auto with_texts = [](const HostCall &c) { return class_texts(c, "classlabels_ints"); };
-  static const OperatorList list = {
-      {"LinearClassifier", linear_classifier, with_texts, ml_domain, true},
-      {"LinearRegressor", linear_regressor, nullptr, ml_domain},
-  };
-  return list;
-}
+const OperatorList ml_linear_operators = {
+    {"LinearClassifier", linear_classifier, with_texts, ml_domain, true},
+    {"LinearRegressor", linear_regressor, nullptr, ml_domain},
+};
 
 }  // namespace saltern

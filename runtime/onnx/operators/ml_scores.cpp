@@ -3,7 +3,6 @@
 #include "algorithms/functions.h"
 
 #include "runtime/onnx/operators/building_blocks.h"
-#include "runtime/onnx/operators/softmax.h"
 
 namespace saltern {
 

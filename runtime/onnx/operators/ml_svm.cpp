@@ -228,12 +228,9 @@ std::vector<HostValue> svm_class_texts(const HostCall &call) {
 
 }  // namespace
 
-const OperatorList &ml_svm_operators() {
-  static const OperatorList list = {
-      {"SVMClassifier", svm_classifier, svm_class_texts, ml_domain, true},
-      {"SVMRegressor", svm_regressor, nullptr, ml_domain},
-  };
-  return list;
-}
+const OperatorList ml_svm_operators = {
+    {"SVMClassifier", svm_classifier, svm_class_texts, ml_domain, true},
+    {"SVMRegressor", svm_regressor, nullptr, ml_domain},
+};
 
 }  // namespace saltern

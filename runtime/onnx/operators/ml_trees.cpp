@@ -212,16 +212,14 @@ void tree_classifier(Lowering &n) {
   n.give(1, n.casted(y, Type::f32));
 }
 
+const auto with_texts = [](const HostCall &c) { return class_texts(c, "classlabels_int64s"); };
+
 }  // namespace
 
-const OperatorList &ml_tree_operators() {
-  static const auto with_texts = [](const HostCall &c) { return class_texts(c, "classlabels_int64s"); };
-  static const OperatorList list = {
-      {"TreeEnsemble", tree_ensemble, nullptr, ml_domain},
-      {"TreeEnsembleClassifier", tree_classifier, with_texts, ml_domain, true},
-      {"TreeEnsembleRegressor", tree_regressor, nullptr, ml_domain},
-  };
-  return list;
-}
+const OperatorList ml_tree_operators = {
+    {"TreeEnsemble", tree_ensemble, nullptr, ml_domain},
+    {"TreeEnsembleClassifier", tree_classifier, with_texts, ml_domain, true},
+    {"TreeEnsembleRegressor", tree_regressor, nullptr, ml_domain},
+};
 
 }  // namespace saltern

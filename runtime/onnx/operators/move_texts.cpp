@@ -1,4 +1,4 @@
-#include "runtime/onnx/operators/move_texts.h"
+#include "runtime/onnx/operators/operators.h"
 
 #include <unordered_map>
 

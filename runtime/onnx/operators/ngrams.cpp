@@ -179,9 +179,6 @@ void sought_ngrams(Lowering &n) {
 
 }  // namespace
 
-const OperatorList &ngram_operators() {
-  static const OperatorList list = {{"TfIdfVectorizer", sought_ngrams, count_ngrams, "", true}};
-  return list;
-}
+const OperatorList ngram_operators = {{"TfIdfVectorizer", sought_ngrams, count_ngrams, "", true}};
 
 }  // namespace saltern

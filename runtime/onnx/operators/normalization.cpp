@@ -6,7 +6,8 @@
 #include <algorithm>
 
 #include "algorithms/normalisation.h"
-#include "runtime/onnx/operators/contraction.h"
+#include "runtime/onnx/operators/building_blocks.h"
+#include "runtime/onnx/operators/onnx_types.h"
 #include "runtime/onnx/operators/operators.h"
 
 namespace saltern {
@@ -79,13 +80,11 @@ void batch_normalization(Lowering &n) {
 
 // ---- By image.
 
-// ONNX's numbers of the types in which the first stage may be computed.
+// The type in which the first stage is computed.
 Type stash_type(const Lowering &n) {
-  const int64_t number = n.attributes().integer("stash_type", 1);
-  for (const auto &[known, type] :
-       {std::pair<int64_t, Type>{1, Type::f32}, {10, Type::f16}, {11, Type::f64}, {16, Type::bf16}})
-    if (number == known) return type;
-  fail("stash_type is ", number, "; expected the number of a real type");
+  const Type type = type_attribute(n.attributes(), "stash_type", Type::f32);
+  if (!is_real(type) || facts(type).is_small_real()) fail("stash_type is ", facts(type).name, "; expected a real type");
+  return type;
 }
 
 void expect_channels(const Operand &p, int64_t count, const char *what) {
@@ -195,18 +194,15 @@ void local_response_normalization(Lowering &n) {
 
 }  // namespace
 
-const OperatorList &normalization_operators() {
-  static const OperatorList list = {
-      {"BatchNormalization", batch_normalization},
-      {"GroupNormalization", group_normalization},
-      {"InstanceNormalization", instance_normalization},
-      {"LRN", local_response_normalization},
-      {"LayerNormalization", layer_normalization},
-      {"LpNormalization", lp_normalization},
-      {"MeanVarianceNormalization", mean_variance_normalization},
-      {"RMSNormalization", rms_normalization},
-  };
-  return list;
-}
+const OperatorList normalization_operators = {
+    {"BatchNormalization", batch_normalization},
+    {"GroupNormalization", group_normalization},
+    {"InstanceNormalization", instance_normalization},
+    {"LRN", local_response_normalization},
+    {"LayerNormalization", layer_normalization},
+    {"LpNormalization", lp_normalization},
+    {"MeanVarianceNormalization", mean_variance_normalization},
+    {"RMSNormalization", rms_normalization},
+};
 
 }  // namespace saltern

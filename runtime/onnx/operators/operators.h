@@ -33,10 +33,15 @@ struct Operator {
   bool host_first = false;
 };
 
+// Adds a row while a program runs; not while models do. Its domain and name are new.
+void add_operator(const Operator &row);
 // Null where there is none.
 const Operator *find_operator(const std::string &domain, const std::string &name);
-// In the order of their names.
-std::vector<const Operator *> all_operators();
+// Whether each element comes from those at the same place of the inputs, with broadcasting.
+bool is_elementwise(const Graph::Node &node);
+// The one that is a function of the language; null where there is none.
+const char *operator_of(formula::Function f);
+const char *operator_of(const std::string &function);
 
 // Computes a node's outputs at once: lowered, or on the host; or by its lowering for certain, from tensors of numbers.
 std::vector<HostValue> compute_operator(const Operator &op, const Graph::Node &node, int64_t opset,
@@ -44,46 +49,22 @@ std::vector<HostValue> compute_operator(const Operator &op, const Graph::Node &n
 std::vector<HostValue> compute_lowered(const Operator &op, const Graph::Node &node, int64_t opset,
                                        const std::vector<HostValue> &inputs);
 
+// Texts through operators that only move elements. Formulas cannot hold texts, but they can hold their numbers: each
+// text of the inputs gets one, equal ones the same, the node runs on the numbers, and the result's numbers become texts
+// again. Number 0 is the empty text, so that a formula's zero is one.
+// For nodes whose results all have the type of the texts among their inputs.
+std::vector<HostValue> move_texts(const HostCall &call);
+// For nodes that look at the shapes of texts only, or at which are equal.
+std::vector<HostValue> look_at_texts(const HostCall &call);
+
 // One list for each file of operators; operators.cpp puts them together.
 using OperatorList = std::vector<Operator>;
-const OperatorList &elementwise_operators();
-const OperatorList &constant_operators();
-const OperatorList &shape_operators();
-const OperatorList &joining_operators();
-const OperatorList &gathering_operators();
-const OperatorList &scattering_operators();
-const OperatorList &casting_operators();
-const OperatorList &quantizing_operators();
-const OperatorList &reducing_operators();
-const OperatorList &ranking_operators();
-const OperatorList &selecting_operators();
-const OperatorList &sequence_operators();
-const OperatorList &text_operators();
-const OperatorList &ngram_operators();
-const OperatorList &image_operators();
-const OperatorList &matmul_operators();
-const OperatorList &convolution_operators();
-const OperatorList &quantized_product_operators();
-const OperatorList &pool_operators();
-const OperatorList &softmax_operators();
-const OperatorList &normalization_operators();
-const OperatorList &resize_operators();
-const OperatorList &sampling_operators();
-const OperatorList &region_operators();
-const OperatorList &einsum_operators();
-const OperatorList &determinant_operators();
-const OperatorList &attention_operators();
-const OperatorList &stateful_attention_operators();
-const OperatorList &recurrent_operators();
-const OperatorList &loss_operators();
-const OperatorList &random_operators();
-const OperatorList &optimizer_operators();
-const OperatorList &signal_operators();
-const OperatorList &ml_linear_operators();
-const OperatorList &ml_svm_operators();
-const OperatorList &ml_tree_operators();
-const OperatorList &ml_feature_operators();
-const OperatorList &ml_label_operators();
-const OperatorList &flex_attention_operators();
+extern const OperatorList elementwise_operators, constant_operators, shape_operators, joining_operators,
+    gathering_operators, scattering_operators, casting_operators, quantizing_operators, reducing_operators,
+    selecting_operators, sequence_operators, text_operators, ngram_operators, image_operators, matmul_operators,
+    convolution_operators, quantized_product_operators, pool_operators, probability_operators, normalization_operators,
+    resize_operators, sampling_operators, region_operators, einsum_operators, attention_operators,
+    stateful_attention_operators, recurrent_operators, random_operators, optimizer_operators, signal_operators,
+    ml_linear_operators, ml_svm_operators, ml_tree_operators, ml_feature_operators, ml_label_operators;
 
 }  // namespace saltern

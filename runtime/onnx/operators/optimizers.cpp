@@ -66,13 +66,11 @@ void momentum(Lowering &n) {
   });
 }
 
+constexpr const char *domain = "ai.onnx.preview.training";
+
 }  // namespace
 
-const OperatorList &optimizer_operators() {
-  static const std::string domain = "ai.onnx.preview.training";
-  static const OperatorList list = {
-      {"Adagrad", adagrad, nullptr, domain}, {"Adam", adam, nullptr, domain}, {"Momentum", momentum, nullptr, domain}};
-  return list;
-}
+const OperatorList optimizer_operators = {
+    {"Adagrad", adagrad, nullptr, domain}, {"Adam", adam, nullptr, domain}, {"Momentum", momentum, nullptr, domain}};
 
 }  // namespace saltern

@@ -7,7 +7,6 @@
 
 #include "runtime/onnx/load_plugin.h"
 #include "runtime/onnx/operators/operators.h"
-#include "runtime/onnx/operators/registry.h"
 
 namespace saltern {
 

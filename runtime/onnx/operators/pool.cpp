@@ -4,7 +4,6 @@
 
 #include "algorithms/pooling.h"
 #include "runtime/onnx/operators/building_blocks.h"
-#include "runtime/onnx/operators/contraction.h"
 #include "runtime/onnx/operators/operators.h"
 #include "runtime/onnx/operators/window.h"
 
@@ -187,17 +186,14 @@ void max_unpool(Lowering &n) {
 
 }  // namespace
 
-const OperatorList &pool_operators() {
-  static const OperatorList list = {
-      {"AveragePool", average_pool},
-      {"GlobalAveragePool", global_average_pool},
-      {"GlobalLpPool", global_lp_pool},
-      {"GlobalMaxPool", global_max_pool},
-      {"LpPool", lp_pool},
-      {"MaxPool", max_pool},
-      {"MaxUnpool", max_unpool},
-  };
-  return list;
-}
+const OperatorList pool_operators = {
+    {"AveragePool", average_pool},
+    {"GlobalAveragePool", global_average_pool},
+    {"GlobalLpPool", global_lp_pool},
+    {"GlobalMaxPool", global_max_pool},
+    {"LpPool", lp_pool},
+    {"MaxPool", max_pool},
+    {"MaxUnpool", max_unpool},
+};
 
 }  // namespace saltern

@@ -8,7 +8,6 @@
 
 #include "runtime/formula/evaluate_values.h"
 #include "runtime/onnx/operators/building_blocks.h"
-#include "runtime/onnx/operators/contraction.h"
 #include "runtime/onnx/operators/convolution.h"
 #include "runtime/onnx/operators/operators.h"
 #include "runtime/onnx/operators/rounding.h"
@@ -169,12 +168,9 @@ void qlinear_conv(Lowering &n) {
 
 }  // namespace
 
-const OperatorList &quantized_product_operators() {
-  static const OperatorList list = {{"ConvInteger", conv_integer},
-                                    {"MatMulInteger", matmul_integer},
-                                    {"QLinearConv", qlinear_conv},
-                                    {"QLinearMatMul", qlinear_matmul}};
-  return list;
-}
+const OperatorList quantized_product_operators = {{"ConvInteger", conv_integer},
+                                                  {"MatMulInteger", matmul_integer},
+                                                  {"QLinearConv", qlinear_conv},
+                                                  {"QLinearMatMul", qlinear_matmul}};
 
 }  // namespace saltern

@@ -119,13 +119,10 @@ void dynamic_quantize(Lowering &n) {
 
 }  // namespace
 
-const OperatorList &quantizing_operators() {
-  static const OperatorList list = {
-      {"DequantizeLinear", dequantize},
-      {"DynamicQuantizeLinear", dynamic_quantize},
-      {"QuantizeLinear", quantize},
-  };
-  return list;
-}
+const OperatorList quantizing_operators = {
+    {"DequantizeLinear", dequantize},
+    {"DynamicQuantizeLinear", dynamic_quantize},
+    {"QuantizeLinear", quantize},
+};
 
 }  // namespace saltern

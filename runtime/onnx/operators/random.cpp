@@ -6,7 +6,6 @@
 
 #include "algorithms/random.h"
 #include "runtime/onnx/operators/building_blocks.h"
-#include "runtime/onnx/operators/contraction.h"
 #include "runtime/onnx/operators/onnx_types.h"
 #include "runtime/onnx/operators/operators.h"
 
@@ -49,21 +48,17 @@ void random_of_shape(Lowering &n) {
   const Shape shape = n.attributes().integers("shape");
   for (int64_t e : shape)
     if (e < 0) fail("the shape ", to_string(shape), " has a negative extent");
-  give_random<is_normal>(n, type_of_onnx(n.attributes().integer("dtype", 1)), shape);
-}
-
-Type asked_type(const Lowering &n, Type otherwise) {
-  return n.attributes().has("dtype") ? type_of_onnx(n.attributes().integer("dtype")) : otherwise;
+  give_random<is_normal>(n, type_attribute(n.attributes(), "dtype", Type::f32), shape);
 }
 
 template <bool is_normal>
 void random_like(Lowering &n) {
-  give_random<is_normal>(n, asked_type(n, n.input(0).type), n.input(0).shape);
+  give_random<is_normal>(n, type_attribute(n.attributes(), "dtype", n.input(0).type), n.input(0).shape);
 }
 
 void bernoulli(Lowering &n) {
   const Operand &p = n.input(0);
-  const Type type = asked_type(n, p.type), wide = working_type(p.type);
+  const Type type = type_attribute(n.attributes(), "dtype", p.type), wide = working_type(p.type);
   const Value draws = inlined(extents(p.shape), [&](const Axes &at) {
     return algorithms::uniform(wide, seed_of(n), row_major_index(at, p.shape));
   });
@@ -74,7 +69,7 @@ void bernoulli(Lowering &n) {
 void multinomial(Lowering &n) {
   const Operand &logits = n.input(0);
   if (logits.rank() != 2 || logits.shape[1] < 1) fail("logits are ", to_string(logits.shape), "; expected (N, C)");
-  const Type type = type_of_onnx(n.attributes().integer("dtype", 6)), wide = working_type(logits.type);
+  const Type type = type_attribute(n.attributes(), "dtype", Type::i32), wide = working_type(logits.type);
   const int64_t classes = logits.shape[1];
   const Shape shape = {logits.shape[0], n.attributes().integer("sample_size", 1)};
   const Value scores = cast(wide, logits);
@@ -125,17 +120,14 @@ void dropout(Lowering &n) {
 
 }  // namespace
 
-const OperatorList &random_operators() {
-  static const OperatorList list = {
-      {"Bernoulli", bernoulli},
-      {"Dropout", dropout},
-      {"Multinomial", multinomial},
-      {"RandomNormal", random_of_shape<true>},
-      {"RandomNormalLike", random_like<true>},
-      {"RandomUniform", random_of_shape<false>},
-      {"RandomUniformLike", random_like<false>},
-  };
-  return list;
-}
+const OperatorList random_operators = {
+    {"Bernoulli", bernoulli},
+    {"Dropout", dropout},
+    {"Multinomial", multinomial},
+    {"RandomNormal", random_of_shape<true>},
+    {"RandomNormalLike", random_like<true>},
+    {"RandomUniform", random_of_shape<false>},
+    {"RandomUniformLike", random_like<false>},
+};
 
 }  // namespace saltern

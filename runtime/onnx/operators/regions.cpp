@@ -6,8 +6,7 @@
 #include <limits>
 
 #include "runtime/onnx/operators/arguments.h"
-#include "runtime/onnx/operators/contraction.h"
-#include "runtime/onnx/operators/indices.h"
+#include "runtime/onnx/operators/building_blocks.h"
 #include "runtime/onnx/operators/operators.h"
 #include "runtime/tensor/element.h"
 
@@ -174,9 +173,6 @@ void roi_align(Lowering &n) {
 
 }  // namespace
 
-const OperatorList &region_operators() {
-  static const OperatorList list = {{"MaxRoiPool", max_roi_pool}, {"RoiAlign", roi_align}};
-  return list;
-}
+const OperatorList region_operators = {{"MaxRoiPool", max_roi_pool}, {"RoiAlign", roi_align}};
 
 }  // namespace saltern

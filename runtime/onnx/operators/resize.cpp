@@ -4,7 +4,7 @@
 #include <cmath>
 #include <optional>
 
-#include "runtime/onnx/operators/move_texts.h"
+#include "runtime/onnx/operators/operators.h"
 #include "runtime/onnx/operators/resize_table.h"
 #include "runtime/onnx/operators/rounding.h"
 #include "runtime/tensor/element.h"
@@ -228,9 +228,6 @@ std::vector<HostValue> resize_texts(const HostCall &c) {
 
 }  // namespace
 
-const OperatorList &resize_operators() {
-  static const OperatorList list = {{"Resize", resize, resize_texts}, {"Upsample", upsample, resize_texts}};
-  return list;
-}
+const OperatorList resize_operators = {{"Resize", resize, resize_texts}, {"Upsample", upsample, resize_texts}};
 
 }  // namespace saltern

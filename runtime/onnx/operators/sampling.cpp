@@ -9,9 +9,9 @@
 #include "algorithms/normalisation.h"
 #include "algorithms/sampling.h"
 #include "runtime/onnx/operators/arguments.h"
-#include "runtime/onnx/operators/contraction.h"
+#include "runtime/onnx/operators/building_blocks.h"
 #include "runtime/onnx/operators/convolution.h"
-#include "runtime/onnx/operators/move_texts.h"
+#include "runtime/onnx/operators/operators.h"
 
 namespace saltern {
 
@@ -171,13 +171,10 @@ void col2im(Lowering &n) {
 
 }  // namespace
 
-const OperatorList &sampling_operators() {
-  static const OperatorList list = {{"AffineGrid", affine_grid},
-                                    {"CenterCropPad", center_crop_pad, move_texts},
-                                    {"Col2Im", col2im},
-                                    {"DeformConv", deform_conv},
-                                    {"GridSample", grid_sample, sample_texts}};
-  return list;
-}
+const OperatorList sampling_operators = {{"AffineGrid", affine_grid},
+                                         {"CenterCropPad", center_crop_pad, move_texts},
+                                         {"Col2Im", col2im},
+                                         {"DeformConv", deform_conv},
+                                         {"GridSample", grid_sample, sample_texts}};
 
 }  // namespace saltern

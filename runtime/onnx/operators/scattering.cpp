@@ -7,7 +7,6 @@
 
 #include "runtime/onnx/operators/arguments.h"
 #include "runtime/onnx/operators/axis.h"
-#include "runtime/onnx/operators/indices.h"
 #include "runtime/onnx/operators/operators.h"
 #include "runtime/onnx/operators/wide_numbers.h"
 
@@ -280,14 +279,11 @@ void tensor_scatter(Lowering &n) {
 
 }  // namespace
 
-const OperatorList &scattering_operators() {
-  static const OperatorList list = {
-      {"Scatter", scatter_elements, scatter_elements_on_host, "", true},
-      {"ScatterElements", scatter_elements, scatter_elements_on_host, "", true},
-      {"ScatterND", scatter_nd, scatter_nd_on_host, "", true},
-      {"TensorScatter", tensor_scatter},
-  };
-  return list;
-}
+const OperatorList scattering_operators = {
+    {"Scatter", scatter_elements, scatter_elements_on_host, "", true},
+    {"ScatterElements", scatter_elements, scatter_elements_on_host, "", true},
+    {"ScatterND", scatter_nd, scatter_nd_on_host, "", true},
+    {"TensorScatter", tensor_scatter},
+};
 
 }  // namespace saltern

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "runtime/onnx/operators/axis.h"
-#include "runtime/onnx/operators/move_texts.h"
 #include "runtime/onnx/operators/operators.h"
 #include "runtime/onnx/operators/wide_numbers.h"
 #include "runtime/tensor/parts.h"
@@ -177,14 +176,11 @@ std::vector<HostValue> non_max_suppression(const HostCall &c) {
 
 }  // namespace
 
-const OperatorList &selecting_operators() {
-  static const OperatorList list = {
-      {"Compress", compress, move_texts},
-      {"NonMaxSuppression", nullptr, non_max_suppression},
-      {"NonZero", nullptr, non_zero},
-      {"Unique", nullptr, unique},
-  };
-  return list;
-}
+const OperatorList selecting_operators = {
+    {"Compress", compress, move_texts},
+    {"NonMaxSuppression", nullptr, non_max_suppression},
+    {"NonZero", nullptr, non_zero},
+    {"Unique", nullptr, unique},
+};
 
 }  // namespace saltern

@@ -193,22 +193,19 @@ Operator row(const char *name) {
 
 }  // namespace
 
-const OperatorList &sequence_operators() {
-  static const OperatorList list = {
-      row<concat, concat>("ConcatFromSequence"),
-      row<same, same>("Identity"),
-      row<same, same>("Optional"),
-      row<get_element, get_element>("OptionalGetElement"),
-      row<has_element, has_element>("OptionalHasElement"),
-      row<at, at>("SequenceAt"),
-      row<construct, construct>("SequenceConstruct"),
-      row<empty, empty>("SequenceEmpty"),
-      row<erase, erase>("SequenceErase"),
-      row<insert, insert>("SequenceInsert"),
-      row<length, length>("SequenceLength"),
-      row<split, split>("SplitToSequence"),
-  };
-  return list;
-}
+const OperatorList sequence_operators = {
+    row<concat, concat>("ConcatFromSequence"),
+    row<same, same>("Identity"),
+    row<same, same>("Optional"),
+    row<get_element, get_element>("OptionalGetElement"),
+    row<has_element, has_element>("OptionalHasElement"),
+    row<at, at>("SequenceAt"),
+    row<construct, construct>("SequenceConstruct"),
+    row<empty, empty>("SequenceEmpty"),
+    row<erase, erase>("SequenceErase"),
+    row<insert, insert>("SequenceInsert"),
+    row<length, length>("SequenceLength"),
+    row<split, split>("SplitToSequence"),
+};
 
 }  // namespace saltern

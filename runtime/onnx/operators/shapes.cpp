@@ -4,7 +4,6 @@
 
 #include "algorithms/movement.h"
 #include "runtime/onnx/operators/arguments.h"
-#include "runtime/onnx/operators/move_texts.h"
 #include "runtime/onnx/operators/operators.h"
 #include "runtime/tensor/strided.h"
 
@@ -132,19 +131,16 @@ void space_to_depth(Lowering &n) {
 
 }  // namespace
 
-const OperatorList &shape_operators() {
-  static const OperatorList list = {
-      {"DepthToSpace", depth_to_space, move_texts},
-      {"Expand", expand, move_texts},
-      {"Flatten", flatten, move_texts},
-      {"Reshape", reshape, move_texts},
-      {"SpaceToDepth", space_to_depth, move_texts},
-      {"Squeeze", squeeze, move_texts},
-      {"Tile", tile, move_texts},
-      {"Transpose", transpose, move_texts},
-      {"Unsqueeze", unsqueeze, move_texts},
-  };
-  return list;
-}
+const OperatorList shape_operators = {
+    {"DepthToSpace", depth_to_space, move_texts},
+    {"Expand", expand, move_texts},
+    {"Flatten", flatten, move_texts},
+    {"Reshape", reshape, move_texts},
+    {"SpaceToDepth", space_to_depth, move_texts},
+    {"Squeeze", squeeze, move_texts},
+    {"Tile", tile, move_texts},
+    {"Transpose", transpose, move_texts},
+    {"Unsqueeze", unsqueeze, move_texts},
+};
 
 }  // namespace saltern

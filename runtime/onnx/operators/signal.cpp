@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "runtime/onnx/operators/building_blocks.h"
-#include "runtime/onnx/operators/contraction.h"
 #include "runtime/onnx/operators/onnx_types.h"
 #include "runtime/onnx/operators/operators.h"
 
@@ -209,13 +208,10 @@ void mel_weights(Lowering &n) {
 
 }  // namespace
 
-const OperatorList &signal_operators() {
-  static const OperatorList list = {
-      {"BlackmanWindow", window<blackman>}, {"DFT", dft},
-      {"HammingWindow", window<hamming>},   {"HannWindow", window<hann>},
-      {"MelWeightMatrix", mel_weights},     {"STFT", stft},
-  };
-  return list;
-}
+const OperatorList signal_operators = {
+    {"BlackmanWindow", window<blackman>}, {"DFT", dft},
+    {"HammingWindow", window<hamming>},   {"HannWindow", window<hann>},
+    {"MelWeightMatrix", mel_weights},     {"STFT", stft},
+};
 
 }  // namespace saltern

@@ -6,7 +6,6 @@
 #include "algorithms/functions.h"
 #include "algorithms/normalisation.h"
 #include "runtime/onnx/operators/building_blocks.h"
-#include "runtime/onnx/operators/contraction.h"
 #include "runtime/onnx/operators/operators.h"
 
 namespace saltern {
@@ -152,9 +151,7 @@ void causal_convolution(Lowering &n) {
 
 }  // namespace
 
-const OperatorList &stateful_attention_operators() {
-  static const OperatorList list = {{"CausalConvWithState", causal_convolution}, {"LinearAttention", linear_attention}};
-  return list;
-}
+const OperatorList stateful_attention_operators = {{"CausalConvWithState", causal_convolution},
+                                                   {"LinearAttention", linear_attention}};
 
 }  // namespace saltern

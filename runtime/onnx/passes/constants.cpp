@@ -50,6 +50,16 @@ std::vector<Tensor> inferred(const Inferred &known, const Graph::Node &n) {
 
 }  // namespace
 
+Model without_constant_inputs(Model m) {
+  constexpr int64_t first_with_defaults = 4;
+  if (m.ir_version >= first_with_defaults) return m;
+  Graph &g = m.graph;
+  const auto is_constant = [&](const std::string &i) { return g.value(i).constant.defined(); };
+  g.inputs.erase(std::remove_if(g.inputs.begin(), g.inputs.end(), is_constant), g.inputs.end());
+  m.ir_version = first_with_defaults;  // where a constant need not be an input
+  return m;
+}
+
 Model with_folded_constants(Model m, const Inferred &known) {
   const Graph &g = m.graph;
   const std::set<std::string> outputs(g.outputs.begin(), g.outputs.end());

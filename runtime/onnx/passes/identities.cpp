@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "runtime/onnx/optimize.h"
+#include "runtime/onnx/passes/order.h"
 #include "runtime/onnx/passes/sweep.h"
 
 namespace saltern {
@@ -53,11 +54,8 @@ bool has_one_input(const Question &q) { return q.node.inputs.size() == 1; }
 bool drops_nothing(const Question &q) { return q.node.inputs.size() < 3 && q.model.opset() >= 7; }
 
 bool moves_nothing(const Question &q) {
-  if (!q.node.attributes.has("perm")) return false;
-  const std::vector<int64_t> &order = q.node.attributes.integers("perm");
-  for (size_t d = 0; d < order.size(); ++d)
-    if (order[d] != static_cast<int64_t>(d)) return false;
-  return true;
+  const Order order = q.node.attributes.integers("perm", {-1});
+  return is_order(order) && saltern::moves_nothing(order);
 }
 
 bool pads_nothing(const Question &q) {

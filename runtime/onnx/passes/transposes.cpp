@@ -1,3 +1,5 @@
+#include "runtime/onnx/operators/axis.h"
+#include "runtime/onnx/operators/operators.h"
 #include "runtime/onnx/optimize.h"
 #include "runtime/onnx/passes/order.h"
 #include "runtime/onnx/passes/sweep.h"
@@ -45,25 +47,14 @@ class Pushing {
 
   static const std::vector<Row> &rows() {
     static const std::vector<Row> all = {
-        {&Pushing::elementwise, false, {"Relu",       "Sigmoid",     "Tanh",           "Neg",       "Abs",
-                                        "Exp",        "Log",         "Sqrt",           "Cast",      "Clip",
-                                        "LeakyRelu",  "Elu",         "Selu",           "Celu",      "Gelu",
-                                        "Erf",        "Mish",        "Swish",          "Softplus",  "Softsign",
-                                        "Floor",      "Ceil",        "Round",          "Sign",      "Not",
-                                        "Sin",        "Cos",         "Identity",       "HardSwish", "IsNaN",
-                                        "Reciprocal", "HardSigmoid", "ThresholdedRelu"}},
-        {&Pushing::elementwise,
-         true,
-         {"Add",   "Sub", "Mul", "Div", "Pow",   "Max",  "Min",     "Sum",         "Mean",           "PRelu",
-          "Where", "And", "Or",  "Xor", "Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual", "Mod"}},
+        {&Pushing::elementwise, true, {"Cast", "Identity"}},  // and all that is elementwise
         {&Pushing::softmax, false, {"Softmax", "LogSoftmax", "Hardmax"}},
         {&Pushing::concat, true, {"Concat"}},
         {&Pushing::split, false, {"Split"}},
         {&Pushing::reduce,
          false,
          {"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceLogSum",
-          "ReduceLogSumExp", "ReduceSumSquare"}},
-        {&Pushing::reduce, false, {"ArgMax", "ArgMin"}},
+          "ReduceLogSumExp", "ReduceSumSquare", "ArgMax", "ArgMin"}},
         {&Pushing::pad, false, {"Pad"}},
     };
     return all;
@@ -72,9 +63,10 @@ class Pushing {
   void visit(Graph::Node n) {
     if (is_onnx_operator(n, "Transpose") && n.attributes.has("perm")) return transpose(std::move(n));
     for (const Row &r : rows())
-      if (n.domain.empty() && n.references.empty() && r.operations.count(n.operation)) {
+      if (n.domain.empty() && n.references.empty() &&
+          (r.operations.count(n.operation) || (r.rule == &Pushing::elementwise && is_elementwise(n)))) {
         Pushed p{n, {}};
-        if (!take_operands(p, r.many_operands) || !(this->*r.rule)(p)) break;
+        if (!take_operands(p, r.many_operands && n.operation != "Clip") || !(this->*r.rule)(p)) break;
         return keep_transposed(std::move(p));
       }
     sweep_.keep(std::move(n));
@@ -151,16 +143,12 @@ class Pushing {
   // ---- Rules.
   int64_t before(int64_t axis, const Order &order) const {
     const auto rank = static_cast<int64_t>(order.size());
-    if (axis < -rank || axis >= rank) fail("axis ", axis, " of a tensor of rank ", rank);
-    return order[static_cast<size_t>(axis < 0 ? axis + rank : axis)];
+    return order[static_cast<size_t>(axis_within(axis, rank))];
   }
 
-  // Operands that broadcast have the rank of the result only as constants; the others are its Transposes' own.
-  bool elementwise(Pushed &p) {
-    for (size_t i = 1; p.node.operation == "Clip" && i < p.node.inputs.size(); ++i)
-      if (transpose_of(p.node.inputs[i])) return false;
-    return p.node.outputs.size() == 1;
-  }
+  // Operands that broadcast have the rank of the result only as constants; the others are its Transposes' own. Before
+  // opset 7 they need not be aligned at their ends.
+  bool elementwise(Pushed &p) { return p.node.outputs.size() == 1 && (opset_ >= 7 || p.node.inputs.size() == 1); }
 
   // Before opset 13 these flatten, which a Transpose changes.
   bool softmax(Pushed &p) {
