@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <set>
+#include <sstream>
 
 #include "runtime/onnx/operators/axis.h"
 #include "runtime/onnx/operators/ml_scores.h"
@@ -17,124 +19,34 @@ namespace {
 
 using Names = std::set<std::string>;
 
-// Elementwise with broadcasting: extents aligned at their ends, each of them the result's or 1.
-const Names broadcasting = {"Abs",         "Acos",
-                            "Acosh",       "Add",
-                            "And",         "Asin",
-                            "Asinh",       "Atan",
-                            "Atanh",       "BitShift",
-                            "BitwiseAnd",  "BitwiseNot",
-                            "BitwiseOr",   "BitwiseXor",
-                            "Cast",        "Ceil",
-                            "Celu",        "Cos",
-                            "Cosh",        "Div",
-                            "Elu",         "Equal",
-                            "Erf",         "Exp",
-                            "Floor",       "Gelu",
-                            "Greater",     "GreaterOrEqual",
-                            "HardSigmoid", "HardSwish",
-                            "Identity",    "IsInf",
-                            "IsNaN",       "LeakyRelu",
-                            "Less",        "LessOrEqual",
-                            "Log",         "Max",
-                            "Mean",        "Min",
-                            "Mish",        "Mod",
-                            "Mul",         "Neg",
-                            "Not",         "Or",
-                            "PRelu",       "Pow",
-                            "Reciprocal",  "Relu",
-                            "Round",       "Selu",
-                            "Shrink",      "Sigmoid",
-                            "Sign",        "Sin",
-                            "Sinh",        "Softplus",
-                            "Softsign",    "Sqrt",
-                            "Sub",         "Sum",
-                            "Swish",       "Tan",
-                            "Tanh",        "ThresholdedRelu",
-                            "Where",       "Xor"};
+Names words(const char *text) {
+  std::istringstream all(text);
+  return {std::istream_iterator<std::string>(all), {}};
+}
 
 // The only result has the first operand's extents.
-const Names as_first = {"Bernoulli",         "CastLike",         "Clip",
-                        "CumProd",           "CumSum",           "DequantizeLinear",
-                        "EyeLike",           "Hardmax",          "LRN",
-                        "LogSoftmax",        "LpNormalization",  "MeanVarianceNormalization",
-                        "QuantizeLinear",    "RMSNormalization", "RandomNormalLike",
-                        "RandomUniformLike", "ReverseSequence",  "RotaryEmbedding",
-                        "Scatter",           "ScatterElements",  "ScatterND",
-                        "Softmax",           "TensorScatter",    "Trilu"};
+const Names as_first = words(
+    "Bernoulli Cast CastLike Clip CumProd CumSum DequantizeLinear EyeLike Hardmax Identity LRN LogSoftmax "
+    "LpNormalization MeanVarianceNormalization PRelu QuantizeLinear RMSNormalization RandomNormalLike "
+    "RandomUniformLike "
+    "ReverseSequence RotaryEmbedding Scatter ScatterElements ScatterND Softmax TensorScatter Trilu");
 
 // Wherever the operator takes its operands, each extent of a result is a sum of products of operands' extents, in each
 // of which an extent is a factor once at most, and the rank is one.
-const Names sums_of_products = {"ArgMax",
-                                "ArgMin",
-                                "Attention",
-                                "AveragePool",
-                                "BatchNormalization",
-                                "Conv",
-                                "ConvInteger",
-                                "ConvTranspose",
-                                "DepthToSpace",
-                                "Det",
-                                "Dropout",
-                                "DynamicQuantizeLinear",
-                                "Einsum",
-                                "GRU",
-                                "GatherElements",
-                                "GatherND",
-                                "Gemm",
-                                "GlobalAveragePool",
-                                "GlobalLpPool",
-                                "GlobalMaxPool",
-                                "GridSample",
-                                "GroupNormalization",
-                                "InstanceNormalization",
-                                "LSTM",
-                                "LayerNormalization",
-                                "LpPool",
-                                "MatMul",
-                                "MatMulInteger",
-                                "MaxPool",
-                                "MaxRoiPool",
-                                "MaxUnpool",
-                                "Multinomial",
-                                "NegativeLogLikelihoodLoss",
-                                "OneHot",
-                                "QLinearConv",
-                                "QLinearMatMul",
-                                "RNN",
-                                "ReduceL1",
-                                "ReduceL2",
-                                "ReduceLogSum",
-                                "ReduceLogSumExp",
-                                "ReduceMax",
-                                "ReduceMean",
-                                "ReduceMin",
-                                "ReduceProd",
-                                "ReduceSum",
-                                "ReduceSumSquare",
-                                "Resize",
-                                "RoiAlign",
-                                "SoftmaxCrossEntropyLoss",
-                                "SpaceToDepth",
-                                "Upsample"};
+const Names sums_of_products = words(
+    "ArgMax ArgMin Attention AveragePool BatchNormalization Conv ConvInteger ConvTranspose DepthToSpace Det Dropout "
+    "DynamicQuantizeLinear Einsum GRU GatherElements GatherND Gemm GlobalAveragePool GlobalLpPool GlobalMaxPool "
+    "GridSample GroupNormalization InstanceNormalization LSTM LayerNormalization LpPool MatMul MatMulInteger MaxPool "
+    "MaxRoiPool MaxUnpool Multinomial NegativeLogLikelihoodLoss OneHot QLinearConv QLinearMatMul RNN ReduceL1 ReduceL2 "
+    "ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare Resize RoiAlign "
+    "SoftmaxCrossEntropyLoss SpaceToDepth Upsample");
 
 // Of ONNX's machine-learning domain: the same, where the number of samples is all that is open.
-const Names by_samples = {"ArrayFeatureExtractor",
-                          "Binarizer",
-                          "Imputer",
-                          "LabelEncoder",
-                          "LinearClassifier",
-                          "LinearRegressor",
-                          "Normalizer",
-                          "OneHotEncoder",
-                          "SVMClassifier",
-                          "SVMRegressor",
-                          "Scaler",
-                          "TreeEnsemble",
-                          "TreeEnsembleClassifier",
-                          "TreeEnsembleRegressor"};
+const Names by_samples = words(
+    "ArrayFeatureExtractor Binarizer Imputer LabelEncoder LinearClassifier LinearRegressor Normalizer OneHotEncoder "
+    "SVMClassifier SVMRegressor Scaler TreeEnsemble TreeEnsembleClassifier TreeEnsembleRegressor");
 
-// ---- Broadcasting.
+// ---- Broadcasting: extents aligned at their ends, each of them the result's or 1.
 
 Symbolics broadcasted(SymbolicCall &c) {
   std::vector<Shape> ones;
@@ -143,7 +55,7 @@ Symbolics broadcasted(SymbolicCall &c) {
     ones.emplace_back(v.extents.size(), 1);
     rank = std::max(rank, v.extents.size());
   }
-  const Type type = c.lowered(ones, false).at(0).type;  // types do not depend on extents
+  const Type type = c.lowered(ones, false).results.at(0).type;  // types do not depend on extents
   // Before opset 7 the second operand may lie along any dimensions of the first, which the result is like.
   if (c.opset < 7 && c.attributes().has("axis")) return {c.result(type, c.input(0).extents)};
   bool sure = true;
@@ -170,7 +82,6 @@ Quantities varied(const SymbolicCall &c) {
   for (const Symbolic &v : c.inputs)
     for (const Quantity &e : v.extents)
       if (!e.is_constant() && std::find(all.begin(), all.end(), e) == all.end()) all.push_back(e);
-  if (all.size() > most_varied) fail("too many extents are open");
   return all;
 }
 
@@ -182,10 +93,10 @@ std::vector<Operand> lowered_at(const SymbolicCall &c, const Quantities &open, c
     shapes.emplace_back();
     for (const Quantity &e : v.extents) {
       const auto i = static_cast<size_t>(std::find(open.begin(), open.end(), e) - open.begin());
-      shapes.back().push_back(e.is_constant() ? e.constant() : of[i][which >> i & 1]);
+      shapes.back().push_back(e.is_constant() ? e.constant() : of[i % most_varied][which >> i % most_varied & 1]);
     }
   }
-  return c.lowered(shapes);
+  return c.lowered(shapes).results;
 }
 
 // The sum of products that has these values, one for each choice of samples.
@@ -239,6 +150,7 @@ std::set<size_t> rounded_dimensions(const SymbolicCall &c) {
 
 Symbolics by_samples_of(SymbolicCall &c, const std::array<Pair, most_varied> &of) {
   const Quantities open = varied(c);
+  if (open.size() > most_varied) fail("too many extents are open");
   const std::set<size_t> rounded = rounded_dimensions(c);
   const std::vector<Operand> first = lowered_at(c, open, of, 0);
   std::vector<std::vector<std::vector<int64_t>>> values(first.size());  // by result, dimension, sample
@@ -288,8 +200,8 @@ Quantity broadcast_extent(const Quantity &a, const Quantity &b, bool &sure) {
 Symbolics extents_by_operands(SymbolicCall &c) {
   const std::string &name = c.node.operation;
   if (c.node.domain.empty()) {
-    if (broadcasting.count(name)) return broadcasted(c);
     if (as_first.count(name)) return sampled(c, true);
+    if (is_elementwise(c.node)) return broadcasted(c);
     if (sums_of_products.count(name)) return sampled(c, false);
   }
   if (c.node.domain == ml_domain && by_samples.count(name)) {

@@ -2,15 +2,220 @@
 
 #include <set>
 
-#include "runtime/onnx/symbolic_walk.h"
+#include "runtime/onnx/control_flow.h"
+#include "runtime/onnx/symbolic.h"
 
 namespace saltern {
 
 namespace {
 
-constexpr int64_t most_values = 64;  // elements of a value that is kept as a constant
+constexpr int64_t most_values = 64;       // elements of a value that is kept as a constant
+constexpr int64_t most_visits = 1 << 22;  // of nodes: loops inside of loops are walked again and again
 
-InferredValue inferred(const Symbolic &seen, const std::vector<std::string> &names) {
+bool is_alike(const Symbolic &a, const Symbolic &b) {
+  return a.present == b.present && a.known == b.known && a.type == b.type && a.extents == b.extents;
+}
+
+// What the value is in every turn of a loop: its elements may be others.
+Symbolic without_elements(Symbolic v) {
+  if (!v.present) return v;
+  v.value = {};
+  v.elements.clear();
+  return v;
+}
+
+// What an input is called: extents of one name are one.
+std::string extent_name(const std::string &input, const Graph::Value &v, size_t d) {
+  return v.symbol(d).empty() ? "?" + input + "?" + std::to_string(d) : v.symbol(d);
+}
+
+// A walk over a model in which values are what is known of them for every size (symbolic.h).
+class SymbolicWalk : public GraphWalk<Symbolic> {
+ public:
+  explicit SymbolicWalk(const Model &model) : GraphWalk(model) {}
+
+  void run() {
+    const Graph &g = model().graph;
+    for (const Graph::Node &n : g.nodes) own_.insert(&n);
+    Values inputs;
+    for (const std::string &name : g.inputs) {
+      inputs.push_back(input(name));
+      seen_[name] = inputs.back();
+    }
+    walk(g, inputs, nullptr);
+  }
+
+  // Of the model's own graph.
+  const std::map<std::string, Symbolic> &seen() const { return seen_; }
+
+ private:
+  // A default is one that callers may override.
+  Symbolic input(const std::string &name) const {
+    const Graph::Value &v = model().graph.value(name);
+    if (v.container != Graph::Container::tensor || !v.ranked) return unknown();
+    Quantities extents;
+    for (size_t d = 0; d < v.shape.size(); ++d)
+      extents.push_back(v.shape[d] < 0 ? Quantity::of_input(extent_name(name, v, d)) : Quantity(v.shape[d]));
+    return symbolic(v.type, extents, true);
+  }
+
+  Symbolic constant(const std::string &, const Tensor &value) override { return symbolic(value); }
+
+  Values computed(const Graph::Node &n, const Values &inputs, const Names &here) override {
+    Values results;
+    try {
+      if (++visits_ <= most_visits) results = GraphWalk::computed(n, inputs, here);
+    } catch (const std::exception &) {  // only a run can tell
+      results.clear();
+    }
+    results.resize(std::max(results.size(), n.outputs.size()), unknown());
+    if (own_.count(&n))
+      for (size_t o = 0; o < n.outputs.size(); ++o) seen_[n.outputs[o]] = results[o];
+    return results;
+  }
+
+  Values apply(const Operator &op, const Graph::Node &n, int64_t opset, const Values &inputs) override {
+    const auto is_told = [](const Symbolic &v) { return !v.present || v.known; };
+    const auto is_open = [](const Symbolic &v) { return v.is_open(); };
+    if (!std::all_of(inputs.begin(), inputs.end(), is_told)) return {};
+    SymbolicCall call(op, n, opset, inputs, unknowns_);
+    if (std::none_of(inputs.begin(), inputs.end(), is_open)) return with_fixed_shapes(call);
+    Values results = extents_by_elements(call);
+    return results.empty() ? extents_by_operands(call) : results;
+  }
+
+  Values control_flow(const Graph::Node &n, int64_t opset, const Values &inputs, const Names &here) override {
+    if (n.operation == "If") return branch(n, inputs, here);
+    if (n.operation == "Loop") return loop(n, inputs, here);
+    if (n.operation == "Scan") return scan(n, opset, inputs, here);
+    return {};
+  }
+
+  // One branch where it is known which; else what both agree on.
+  Values branch(const Graph::Node &n, const Values &inputs, const Names &here) {
+    const Tensor &condition = inputs.at(0).value;
+    const Graph &then = n.attributes.graph("then_branch"), &otherwise = n.attributes.graph("else_branch");
+    if (condition.defined()) return walk(condition.integers().at(0) != 0 ? then : otherwise, {}, &here);
+    Values both = walk(then, {}, &here);
+    const Values other = walk(otherwise, {}, &here);
+    for (size_t o = 0; o < both.size(); ++o) {
+      Symbolic &a = both[o];
+      const bool is_one_rank = o < other.size() && a.present && a.known && other[o].known && a.type == other[o].type &&
+                               a.extents.size() == other[o].extents.size();
+      if (!is_one_rank) {
+        a = unknown();
+        continue;
+      }
+      for (size_t d = 0; d < a.extents.size(); ++d)
+        if (a.extents[d] != other[o].extents[d]) a.extents[d] = Quantity::unknown(++unknowns_);
+      a = without_elements(a);
+    }
+    return both;
+  }
+
+  // The body's results in any turn. A state whose shape a turn changes is unknown, and the body is walked again with it.
+  Values turn(const Graph &body, const Values &inputs, size_t first_state, size_t first_result, size_t states,
+              const Names &here) {
+    Values given = inputs;
+    for (size_t s = 0; s < states; ++s) given[first_state + s] = without_elements(given[first_state + s]);
+    for (bool changed = true; changed;) {
+      changed = false;
+      Values results = walk(body, given, &here);
+      for (size_t s = 0; s < states; ++s) {
+        Symbolic &state = given[first_state + s];
+        if (is_alike(state, results.at(first_result + s)) || (state.present && !state.known)) continue;
+        state = unknown();
+        changed = true;
+      }
+      if (!changed) return results;
+    }
+    return {};
+  }
+
+  // What is gathered from each turn, along a new axis. After no turn it has the shape that the body declares
+  // (nothing_of). Unknowns that came up in a turn may be others in the next.
+  Symbolic all_turns(const Graph &body, size_t output, Symbolic each, const Quantity &turns, int64_t axis,
+                     int unknowns_before) {
+    if (!each.known) return unknown();
+    if (!turns.is_at_least(1)) {
+      const auto declared = body.values.find(body.outputs.at(output));
+      if (declared == body.values.end() || !declared->second.ranked || declared->second.type != each.type ||
+          declared->second.shape.size() != each.extents.size() || axis != 0)
+        return unknown();
+      for (size_t d = 0; d < each.extents.size(); ++d)
+        if (!each.extents[d].is(std::max<int64_t>(declared->second.shape[d], 0))) each.extents[d] = Quantity();
+    }
+    const auto rank = static_cast<int64_t>(each.extents.size()) + 1;
+    if (axis < -rank || axis >= rank) return unknown();
+    each.extents.insert(each.extents.begin() + (axis < 0 ? axis + rank : axis), turns);
+    for (Quantity &e : each.extents)
+      if (!e.is_known() || e.has_unknown_after(unknowns_before)) e = Quantity::unknown(++unknowns_);
+    each.sure = false;
+    return without_elements(each);
+  }
+
+  Values loop(const Graph::Node &n, const Values &inputs, const Names &here) {
+    const Graph &body = n.attributes.graph("body");
+    if (inputs.size() < 2 || body.inputs.size() != inputs.size() || body.outputs.size() + 1 < inputs.size()) return {};
+    const int unknowns_before = unknowns_;
+    Values given = {without_elements(symbolic(Type::i64, {}, true)), symbolic(Tensor::of<bool>({}, {true}))};
+    given.insert(given.end(), inputs.begin() + 2, inputs.end());
+    const size_t states = inputs.size() - 2;
+    Values results = turn(body, given, 2, 1, states, here);
+    // It ends before its count unless the condition never changes.
+    const auto goes_on = [](const Tensor &t) { return t.defined() && t.integers().at(0) != 0; };
+    Quantity turns;
+    if (inputs[0].present && inputs[0].known && (!inputs[1].present || goes_on(inputs[1].value)) &&
+        goes_on(results.at(0).value))
+      if (const Quantities count = elements_of(inputs[0]); count.size() == 1 && count[0].is_known())
+        turns = count[0].is_at_least(0) ? count[0] : count[0].is_at_most(0) ? Quantity(0) : Quantity();
+    for (size_t o = 1; o < results.size(); ++o) {
+      Symbolic &r = results[o];
+      if (o <= states)
+        r = is_alike(r, inputs[o + 1]) ? without_elements(r) : unknown();
+      else
+        r = all_turns(body, o, r, turns, 0, unknowns_before);
+    }
+    results.erase(results.begin());
+    return results;
+  }
+
+  Values scan(const Graph::Node &n, int64_t opset, const Values &inputs, const Names &here) {
+    const ScanOrder s = scan_order(n, opset, inputs.size());
+    if (opset < 9) return {};
+    const int unknowns_before = unknowns_;
+    const Graph &body = n.attributes.graph("body");
+    Values given = inputs;
+    Quantity turns;
+    for (size_t i = 0; i < s.scans; ++i) {
+      Symbolic &v = given[s.states + i];
+      if (!v.known) return {};
+      v = without_elements(v);
+      const int64_t axis = i < s.input_axes.size() ? s.input_axes[i] : 0, rank = static_cast<int64_t>(v.extents.size());
+      if (axis < -rank || axis >= rank) return {};
+      const auto at = v.extents.begin() + (axis < 0 ? axis + rank : axis);
+      if (!turns.is_constant()) turns = *at;  // all are equal
+      v.extents.erase(at);
+    }
+    Values results = turn(body, given, 0, 0, s.states, here);
+    for (size_t o = 0; o < results.size(); ++o) {
+      Symbolic &r = results[o];
+      if (o < s.states)
+        r = is_alike(r, inputs[o]) ? without_elements(r) : unknown();
+      else
+        r = all_turns(body, o, r, turns, o - s.states < s.output_axes.size() ? s.output_axes[o - s.states] : 0,
+                      unknowns_before);
+    }
+    return results;
+  }
+
+  int unknowns_ = 0;
+  int64_t visits_ = 0;
+  std::map<std::string, Symbolic> seen_;
+  std::unordered_set<const Graph::Node *> own_;
+};
+
+InferredValue inferred(const Symbolic &seen) {
   InferredValue v;
   v.type = seen.type;
   v.extents = seen.extents;
@@ -18,7 +223,7 @@ InferredValue inferred(const Symbolic &seen, const std::vector<std::string> &nam
   bool named = false;
   for (const Quantity &e : seen.extents) {
     v.shape.push_back(e.is_constant() ? e.constant() : -1);
-    v.symbols.push_back(e.is_constant() ? "" : e.text(names));
+    v.symbols.push_back(e.is_constant() ? "" : e.text());
     named |= !v.symbols.back().empty();
   }
   if (!named) v.symbols.clear();
@@ -48,7 +253,7 @@ Inferred infer_shapes(const Model &model) {
   Inferred all;
   for (const auto &[name, seen] : walk.seen()) {
     all.names.insert(name);
-    if (!name.empty() && seen.known) all.values.emplace(name, inferred(seen, walk.names()));
+    if (!name.empty() && seen.known) all.values.emplace(name, inferred(seen));
   }
   return all;
 }
@@ -76,13 +281,6 @@ Model with_inferred_shapes(Model model) {
     model.graph.values[name] = v;
   }
   return model;
-}
-
-void expect_no_decision_by_sizes(const Model &model) {
-  SymbolicWalk walk(model);
-  walk.run();
-  if (!walk.decides_by_sizes().empty())
-    unsupported(walk.decides_by_sizes(), " may decide by the size of the batch: the model cannot be compiled for any");
 }
 
 }  // namespace saltern

@@ -36,8 +36,4 @@ Inferred infer_shapes(const Model &model);
 // for what they will be, and what the file says and was not inferred stays.
 Model with_inferred_shapes(Model model);
 
-// Throws an Unsupported that names the node where a model computes anything of sizes that are open but what rises
-// evenly with them, or of data and sizes together: it may do something else for some of them.
-void expect_no_decision_by_sizes(const Model &model);
-
 }  // namespace saltern

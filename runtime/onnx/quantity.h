@@ -1,79 +1,58 @@
 #pragma once
-// Whole numbers that depend on extents which only a run knows: sums of products of unknowns, such as 2*n+1 or h*w.
+// Whole numbers that depend on extents which only a run knows: polynomials of unknowns (dsl/polynomial.h), such as 2 n + 1
+// or h w; or not known at all, as is whatever is computed from that, and what would have more terms than anybody reads.
 //
 // An unknown is an extent of some tensor: 0 or more, and as much as kernels can count. What is told of a quantity holds
-// for all of them, or it is not told. Arithmetic on sizes fits into 64 bits, as do the numbers of tensors' elements.
-//
-// A quantity may also be nothing at all that is known; so is whatever is computed from that, and what would be a sum of
-// more terms than anybody reads.
+// for all of them, or it is not told. Integers wrap round as they do in a run; arithmetic on sizes fits into 64 bits.
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
-#include <vector>
+
+#include "dsl/polynomial.h"
 
 namespace saltern {
 
 class Quantity {
  public:
-  // Extents of a model's inputs are numbered from 0 on, others down from -1.
-  using Unknown = int;
-  // Kernels count the extents of what callers give in 32 bits. Inside, one may stand for all elements of a tensor, of
-  // which there are no more than this (runtime/tensor/tensor.h).
-  static constexpr int64_t largest_of_input = std::numeric_limits<int32_t>::max(),
-                           largest = std::numeric_limits<int64_t>::max() / 8;
-
-  struct Term {
-    std::vector<Unknown> factors;  // in their order; none: the constant
-    int64_t coefficient;           // not 0
-
-    bool operator==(const Term &other) const { return factors == other.factors && coefficient == other.coefficient; }
-  };
-
   Quantity() = default;  // not known
-  Quantity(int64_t constant) : known_(true), constant_(constant) {}
-  static Quantity of(Unknown unknown);
+  Quantity(int64_t constant) : of_(formula::Polynomial(constant)) {}
+  // An extent of a model's input: those of one name are one. A name that begins with '?' is nobody's.
+  static Quantity of_input(const std::string &name);
+  // An extent inside of it that is told no more of, by its number.
+  static Quantity unknown(int number);
 
-  bool is_known() const { return known_; }
-  bool is_constant() const { return known_ && terms_.empty(); }
-  bool is(int64_t value) const { return is_constant() && constant_ == value; }
+  bool is_known() const { return of_.has_value(); }
+  bool is_constant() const { return of_ && of_->is_constant(); }
+  bool is(int64_t value) const { return is_constant() && constant() == value; }
   // The constant, or the constant term.
-  int64_t constant() const { return constant_; }
-  // All others, in the order of their factors.
-  const std::vector<Term> &terms() const { return terms_; }
-  bool has_unknown_below(Unknown bound) const;
+  int64_t constant() const { return of_->constant(); }
+  // Whether it depends on an unknown() of a greater number.
+  bool has_unknown_after(int number) const;
 
-  // ---- What holds for every size; false or nothing where that cannot be told.
-  std::optional<int64_t> least() const;
-  std::optional<int64_t> most() const;
-  bool is_at_least(int64_t bound) const { return least() && *least() >= bound; }
-  bool is_at_most(int64_t bound) const { return most() && *most() <= bound; }
+  // ---- What holds for every size; false where that cannot be told.
+  bool is_at_least(int64_t bound) const;
+  bool is_at_most(int64_t bound) const;
 
   // ---- Exact, or not known. Numbers that are not known are not equal to any.
   Quantity operator+(const Quantity &other) const;
-  Quantity operator-(const Quantity &other) const { return *this + other * Quantity(-1); }
+  Quantity operator-(const Quantity &other) const;
   Quantity operator*(const Quantity &other) const;
-  // Rounded down, by a number above 0.
+  // Rounded down, by a number above 0; and what is left then, which is at least 0.
   Quantity divided(int64_t by) const;
-  // What is left then: at least 0.
   Quantity remainder(int64_t by) const;
   // q where q * by is this, for a product `by`; what it is where `by` is 0 is not asked.
   Quantity quotient(const Quantity &by) const;
-  bool operator==(const Quantity &other) const {
-    return known_ && other.known_ && constant_ == other.constant_ && terms_ == other.terms_;
-  }
+  bool operator==(const Quantity &other) const;
   bool operator!=(const Quantity &other) const { return !(*this == other); }
 
-  // "m+2*n-1"; `names` gives those of unknowns. Empty where one has none, or nothing is known.
-  std::string text(const std::vector<std::string> &names) const;
+  // "m+2*n-1". Empty where an unknown has no name, or nothing is known.
+  std::string text() const;
 
  private:
-  void add(const std::vector<Unknown> &factors, int64_t coefficient);
+  explicit Quantity(formula::Polynomial of);
 
-  bool known_ = false;
-  int64_t constant_ = 0;
-  std::vector<Term> terms_;
+  std::optional<formula::Polynomial> of_;
 };
 
 using Quantities = std::vector<Quantity>;

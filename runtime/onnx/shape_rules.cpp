@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "runtime/onnx/operators/axis.h"
 #include "runtime/onnx/symbolic.h"
@@ -15,6 +16,14 @@ namespace {
 std::vector<size_t> axes_in(const std::vector<int64_t> &given, size_t rank) {
   std::vector<size_t> axes;
   for (const int64_t a : given) axes.push_back(static_cast<size_t>(axis_within(a, static_cast<int64_t>(rank))));
+  return axes;
+}
+
+// The axes that are given, or the first `count`.
+std::vector<size_t> axes_or_first(const std::optional<std::vector<int64_t>> &given, size_t count, size_t rank) {
+  if (given) return axes_in(*given, rank);
+  std::vector<size_t> axes(count);
+  std::iota(axes.begin(), axes.end(), size_t{0});
   return axes;
 }
 
@@ -184,9 +193,7 @@ Symbolics slice(SymbolicCall &c) {
   if (!starts || !ends || starts->size() != ends->size() || (given && given->size() != starts->size()) ||
       (steps && steps->size() != starts->size()))
     fail("expected as many axes, starts, ends and steps");
-  std::vector<size_t> axes(starts->size());
-  for (size_t i = 0; i < axes.size(); ++i) axes[i] = i;
-  if (given) axes = axes_in(*given, x.extents.size());
+  const std::vector<size_t> axes = axes_or_first(given, starts->size(), x.extents.size());
   Quantities extents = x.extents;
   for (size_t i = 0; i < axes.size(); ++i) {
     Quantity &e = extents.at(axes[i]);
@@ -259,9 +266,7 @@ Symbolics concat(SymbolicCall &c) {
 Symbolics pad(SymbolicCall &c) {
   const Symbolic &x = c.input(0);
   const auto pads = c.listed("pads", 1);
-  std::vector<size_t> axes(x.extents.size());
-  for (size_t d = 0; d < axes.size(); ++d) axes[d] = d;
-  if (const auto given = c.fixed_list("axes", 3)) axes = axes_in(*given, x.extents.size());
+  const std::vector<size_t> axes = axes_or_first(c.fixed_list("axes", 3), x.extents.size(), x.extents.size());
   if (!pads || pads->size() != 2 * axes.size()) fail("pads for ", axes.size(), " axes");
   Quantities extents = x.extents;
   for (size_t i = 0; i < axes.size(); ++i) extents[axes[i]] = extents[axes[i]] + (*pads)[i] + (*pads)[i + axes.size()];
@@ -274,9 +279,7 @@ Symbolics resize(SymbolicCall &c) {
   if (c.opset < 11 || !c.has(3) || elements_of(c.input(3)).empty()) return {};
   if (c.attributes().word("keep_aspect_ratio_policy", "stretch") != "stretch") return {};
   const Quantities sizes = elements_of(c.input(3));
-  std::vector<size_t> axes(x.extents.size());
-  for (size_t d = 0; d < axes.size(); ++d) axes[d] = d;
-  if (c.attributes().has("axes")) axes = axes_in(c.attributes().integers("axes"), axes.size());
+  const std::vector<size_t> axes = axes_or_first(c.fixed_list("axes", SIZE_MAX), x.extents.size(), x.extents.size());
   if (sizes.size() != axes.size()) fail(sizes.size(), " sizes for ", axes.size(), " axes");
   Quantities extents = x.extents;
   for (size_t i = 0; i < axes.size(); ++i) extents[axes[i]] = sizes[i];
@@ -294,13 +297,13 @@ Symbolics shape(SymbolicCall &c) {
   };
   const int64_t start = place("start", 0), end = std::max(start, place("end", rank));
   Symbolic r = c.result(Type::i64, {end - start}, true);
-  r.elements.assign(all.begin() + start, all.begin() + end);
+  set_elements(r, {all.begin() + start, all.begin() + end});
   return {r};
 }
 
 Symbolics size(SymbolicCall &c) {
   Symbolic r = c.result(Type::i64, {}, true);
-  r.elements = {product_of(c.input(0).extents)};
+  set_elements(r, {product_of(c.input(0).extents)});
   return {r};
 }
 

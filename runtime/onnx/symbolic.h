@@ -16,8 +16,6 @@ struct Symbolic {
   Quantities elements = {};
   // Whether the node that makes it cannot fail on any size.
   bool sure = false;
-  // Whether elements may depend on those of the model's inputs, not on sizes alone.
-  bool is_data = false;
 
   bool is_open() const;
   // Of a value that is not open.
@@ -26,12 +24,16 @@ struct Symbolic {
 
 using Symbolics = std::vector<Symbolic>;
 
+Symbolic symbolic(Type type, Quantities extents, bool sure, Tensor value = {});
+Symbolic symbolic(const Tensor &constant);
+// There, and nothing known of it.
+Symbolic unknown();
+
 // One node that is looked at.
 class SymbolicCall {
  public:
-  SymbolicCall(const Operator &op, const Graph::Node &node, int64_t opset, const Symbolics &inputs,
-               Quantity::Unknown &last_unknown)
-      : op(op), node(node), opset(opset), inputs(inputs), last_unknown_(last_unknown) {}
+  SymbolicCall(const Operator &op, const Graph::Node &node, int64_t opset, const Symbolics &inputs, int &unknowns)
+      : op(op), node(node), opset(opset), inputs(inputs), unknowns_(unknowns) {}
 
   const Operator &op;
   const Graph::Node &node;
@@ -47,32 +49,40 @@ class SymbolicCall {
   // the second also where one of its elements is not, or is not the same for all sizes.
   std::optional<Quantities> listed(const char *attribute, size_t input) const;
   std::optional<std::vector<int64_t>> fixed_list(const char *attribute, size_t input) const;
-  // An extent that is told no more of.
-  Quantity unknown_extent() { return Quantity::of(--last_unknown_); }
   // A result. What is not known of its extents are unknowns.
   Symbolic result(Type type, Quantities extents, bool sure = false);
-  // What the operator's lowering gives for operands of these shapes.
-  std::vector<Operand> lowered(const std::vector<Shape> &shapes, bool with_values = true) const;
+
+  // What the operator's lowering gives for operands "input0", "input1", ... of these shapes.
+  struct Lowered {
+    Graph graph;
+    std::vector<Operand> results;
+  };
+  Lowered lowered(const std::vector<Shape> &shapes, bool with_values = true) const;
 
  private:
-  Quantity::Unknown &last_unknown_;
+  int &unknowns_;
 };
 
 // All elements of a value that is not open and has few; throws where it is not so.
 Quantities elements_of(const Symbolic &v);
 // Values that are quantities: integers and truths.
 bool has_quantities(Type type);
+// Whether a type holds a number for every size. 64 bits hold whatever sizes give.
+bool holds(Type type, const Quantity &number);
+// Gives a value its elements, as a tensor where they are the same whatever the sizes are.
+void set_elements(Symbolic &v, Quantities elements);
 // The extent that two broadcast to. `sure` becomes false where they may not fit each other.
 Quantity broadcast_extent(const Quantity &a, const Quantity &b, bool &sure);
 
-// ---- The rules, which give the results of a node some of whose operands are open, or elements of which depend on
-// sizes. They throw, or give nothing, where nothing can be told.
+// The results of a node none of whose operands is open (symbolic_elements.cpp); throws where nothing can be told.
+Symbolics with_fixed_shapes(SymbolicCall &call);
+
+// ---- The rules, which give the results of a node some of whose operands are open, or have elements that depend on sizes
+// and tell a shape. They throw, or give nothing, where nothing can be told.
 
 // Of operators whose results' extents are told by those of operands alone (extent_rules.cpp).
 Symbolics extents_by_operands(SymbolicCall &call);
 // Of operators that move elements to a shape which elements of operands tell (shape_rules.cpp); nothing for others.
 Symbolics extents_by_elements(SymbolicCall &call);
-// The elements of results whose extents are known (element_rules.cpp).
-void add_elements(SymbolicCall &call, Symbolics &results);
 
 }  // namespace saltern

@@ -50,6 +50,30 @@ TEST(InferShapes, ArithmeticOnShapesIsComputed) {
   EXPECT_EQ(infer_shapes(fixed).values.at("to").constant.integers(), (std::vector<int64_t>{2, 5, 3, 4}));
 }
 
+// There is no rule for them but their lowering, whose formulas are evaluated with sizes in the place of numbers.
+TEST(InferShapes, ElementsComeFromWhatTheLoweringComputes) {
+  const std::string head =
+      "input x f32 [n, m, 6]\nconstant zero i64 [] = [0]\nconstant two i64 [] = [2]\n"
+      "constant w i64 [3] = [1, 2, 0]\nnode Shape(x) -> s\n";
+  const auto filled = [&](const std::string &nodes) {
+    return shape_of(model_of(head + nodes + "node ConstantOfShape(to) -> y\noutput y\n"));
+  };
+  EXPECT_EQ(filled("node CumSum(s, zero) -> to\n"), "f32 [n, \"m+n\", \"m+n+6\"]");
+  EXPECT_EQ(filled("node ReduceProd(s) -> p\nnode Div(p, two) -> to\n"), "f32 [\"3*m*n\"]");
+  EXPECT_EQ(filled("node ScatterElements(s, w, s) -> to\n"), "f32 [6, n, m]");
+  EXPECT_EQ(filled("node Mul(s, w) -> v\nnode Max(v, s) -> to\n"), "f32 [n, \"2*m\", 6]");
+  EXPECT_EQ(filled("node Cast(s) {to = 6} -> i\nnode Sub(i, i) -> d\nnode Cast(d) {to = 7} -> to\n"), "f32 [0, 0, 0]");
+  // A half of n is no whole number for every n; and the least of two depends on which it is.
+  EXPECT_EQ(filled("node Div(s, two) -> to\n"), "f32 [?, ?, 3]");
+  EXPECT_EQ(filled("node Min(s, w) -> to\n"), "f32 [?, ?, 0]");
+}
+
+// One slope for each channel, before operators broadcast.
+TEST(InferShapes, AnOldPReluKeepsTheShapeOfItsInput) {
+  const std::string lines = "input x f32 [n, 4, h, w]\ninput slope f32 [4]\nnode PRelu(x, slope) -> y\noutput y\n";
+  EXPECT_EQ(shape_of(model_of(lines, 6)), "f32 [n, 4, h, w]");
+}
+
 TEST(InferShapes, WhatIsNotLinearStaysOpen) {
   // At most ten of a sequence; every second of a row; where elements are not zero.
   EXPECT_EQ(shape_of(model_of("input x f32 [seq, 2]\nconstant b i64 [1] = [0]\nconstant e i64 [1] = [10]\n"
@@ -118,33 +142,6 @@ TEST(InferShapes, ASqueezeOfWhateverIsOneHasNoRankWhereExtentsAreOpen) {
   const std::string tail = "\nnode Squeeze(x) -> y\noutput y\n";
   EXPECT_EQ(shape_of(model_of("input x f32 [n, 1]" + tail)), "");
   EXPECT_EQ(shape_of(model_of("input x f32 [3, 1]" + tail)), "f32 [3]");
-}
-
-TEST(DecisionBySizes, ShapesThatRiseEvenlyDecideNothing) {
-  EXPECT_NO_THROW(expect_no_decision_by_sizes(
-      model_of("input x f32 [n, 6]\nconstant i i64 [1] = [0]\nconstant rest i64 [2] = [2, 3]\n"
-               "node Shape(x) -> s\nnode Gather(s, i) -> front\nnode Concat(front, rest) {axis = 0} -> to\n"
-               "node Reshape(x, to) -> y\noutput y\n")));
-}
-
-// A batch of one chunk and one of many would go different ways.
-TEST(DecisionBySizes, IsRefusedByTheNameOfItsNode) {
-  const std::string head =
-      "input x f32 [n, 2]\nconstant i i64 [] = [0]\nconstant c i64 [] = [7]\nnode Shape(x) -> s\n"
-      "node Gather(s, i) -> size\n";
-  for (const char *node : {"Equal(size, c)", "Less(size, c)", "Max(size, c)", "Mul(size, size)", "Mod(size, c)"}) {
-    const std::string after = "node Cast(decides) {to = 1} -> f\nnode Mul(x, f) -> y\noutput y\n";
-    try {
-      expect_no_decision_by_sizes(model_of(head + "node " + node + " -> decides\n" + after));
-      ADD_FAILURE() << node;
-    } catch (const Unsupported &e) {
-      EXPECT_NE(std::string(e.what()).find("'decides'"), std::string::npos) << e.what();
-    }
-  }
-  // Of data and sizes together.
-  EXPECT_THROW(
-      expect_no_decision_by_sizes(model_of(head + "node Cast(size) {to = 1} -> f\nnode Div(x, f) -> y\noutput y\n")),
-      Unsupported);
 }
 
 }  // namespace
