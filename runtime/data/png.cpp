@@ -190,14 +190,4 @@ void write_png(const std::string &path, const Tensor &picture) {
   file.commit();
 }
 
-Tensor image_batch(const Tensor &picture) {
-  if (picture.rank() != 3) fail("a picture is (height, width, channels), not ", to_string(picture.shape()));
-  const Tensor dense = picture.in_layout(Layout::row_major);
-  Tensor batch = Tensor::empty({1, dense.extent(2), dense.extent(0), dense.extent(1)}, Type::f32,
-                               Layout::channels_last);  // in memory the order of the picture itself
-  std::transform(dense.data<uint8_t>(), dense.data<uint8_t>() + dense.size(), batch.data<float>(),
-                 [](uint8_t v) { return static_cast<float>(v) / 255.0F; });
-  return batch;
-}
-
 }  // namespace saltern

@@ -25,7 +25,4 @@ Tensor decode_png(const std::vector<uint8_t> &bytes, const std::string &name, co
 // Writes u8 (height, width) or (height, width, 1, 3 or 4), atomically.
 void write_png(const std::string &path, const Tensor &picture);
 
-// A picture as a batch of one for networks: f32 (1, channels, height, width), channels last, values 0 to 1.
-Tensor image_batch(const Tensor &picture);
-
 }  // namespace saltern

@@ -47,42 +47,28 @@ class Unary {
 
 }  // namespace
 
-namespace operations {
-
-const Unary negate("negate");
-const Unary absolute("absolute");
-const Unary reciprocal("reciprocal");
-const Unary square("square");
-const Unary sqrt("sqrt");
-const Unary exp("exp");
-const Unary log("log");
-const Unary sine("sine");
-const Unary cosine("cosine");
-const Unary erf("erf");
-const Unary relu("relu");
-const Unary leaky_relu("leaky_relu");
-const Unary sigmoid("sigmoid");
-const Unary tanh("tanh");
-const Unary gelu("gelu");
-const Unary silu("silu");
-
-}  // namespace operations
-
-Variable negate(const Variable &x) { return operations::negate(x); }
-Variable absolute(const Variable &x) { return operations::absolute(x); }
-Variable reciprocal(const Variable &x) { return operations::reciprocal(x); }
-Variable square(const Variable &x) { return operations::square(x); }
-Variable sqrt(const Variable &x) { return operations::sqrt(x); }
-Variable exp(const Variable &x) { return operations::exp(x); }
-Variable log(const Variable &x) { return operations::log(x); }
-Variable sine(const Variable &x) { return operations::sine(x); }
-Variable cosine(const Variable &x) { return operations::cosine(x); }
-Variable erf(const Variable &x) { return operations::erf(x); }
-Variable relu(const Variable &x) { return operations::relu(x); }
-Variable leaky_relu(const Variable &x) { return operations::leaky_relu(x); }
-Variable sigmoid(const Variable &x) { return operations::sigmoid(x); }
-Variable tanh(const Variable &x) { return operations::tanh(x); }
-Variable gelu(const Variable &x) { return operations::gelu(x); }
-Variable silu(const Variable &x) { return operations::silu(x); }
+// The operation, and the function that applies it.
+#define SALTERN_UNARY(NAME) \
+  namespace operations {    \
+  const Unary NAME(#NAME);  \
+  }                         \
+  Variable NAME(const Variable &x) { return operations::NAME(x); }
+SALTERN_UNARY(negate)
+SALTERN_UNARY(absolute)
+SALTERN_UNARY(reciprocal)
+SALTERN_UNARY(square)
+SALTERN_UNARY(sqrt)
+SALTERN_UNARY(exp)
+SALTERN_UNARY(log)
+SALTERN_UNARY(sine)
+SALTERN_UNARY(cosine)
+SALTERN_UNARY(erf)
+SALTERN_UNARY(relu)
+SALTERN_UNARY(leaky_relu)
+SALTERN_UNARY(sigmoid)
+SALTERN_UNARY(tanh)
+SALTERN_UNARY(gelu)
+SALTERN_UNARY(silu)
+#undef SALTERN_UNARY
 
 }  // namespace saltern

@@ -57,10 +57,6 @@ uint8_t mix(uint8_t below, uint8_t above, double share) {
 
 }  // namespace
 
-Colour pale(Colour c, double share) {
-  return {mix(255, c.red, share), mix(255, c.green, share), mix(255, c.blue, share)};
-}
-
 double text_width(std::string_view text, double size) {
   double steps = 0;
   for (char c : text) steps += advance(c);

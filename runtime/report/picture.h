@@ -21,9 +21,6 @@ constexpr Colour white = {255, 255, 255}, black = {0, 0, 0}, ink = {45, 52, 60},
                  orange = {226, 115, 20}, purple = {124, 77, 189};
 }
 
-// A colour mixed with white; share 1 is the colour itself.
-Colour pale(Colour colour, double share);
-
 struct Point {
   double x, y;
 };

@@ -103,15 +103,6 @@ TEST(Png, ChannelsAreConvertedOnRequest) {
   EXPECT_EQ(values(decode(transparent_grey)), (std::vector<int>{0x21, 0x21, 0x21, 0}));
 }
 
-TEST(Png, ImageBatchKeepsEveryPixelInItsPlace) {
-  const Tensor picture = pattern({4, 5, 3}), batch = image_batch(picture);
-  ASSERT_EQ(batch.shape(), (Shape{1, 3, 4, 5}));
-  for (int64_t y = 0; y < 4; ++y)
-    for (int64_t x = 0; x < 5; ++x)
-      for (int64_t c = 0; c < 3; ++c)
-        EXPECT_EQ(batch.at<float>({0, c, y, x}), static_cast<float>(picture.at<uint8_t>({y, x, c})) / 255.0F);
-}
-
 class HostilePng : public testing::Test {
  protected:
   std::string error(const std::string &bytes, const PngOptions &options = {}) {
