@@ -10,7 +10,7 @@
 #include "runtime/onnx/operators/building_blocks.h"
 #include "runtime/onnx/operators/convolution.h"
 #include "runtime/onnx/operators/operators.h"
-#include "runtime/onnx/operators/rounding.h"
+#include "runtime/onnx/operators/small_casts.h"
 #include "runtime/tensor/strided.h"
 
 namespace saltern {

@@ -6,7 +6,7 @@
 
 #include "runtime/onnx/operators/operators.h"
 #include "runtime/onnx/operators/resize_table.h"
-#include "runtime/onnx/operators/rounding.h"
+#include "runtime/onnx/operators/small_casts.h"
 #include "runtime/tensor/element.h"
 
 namespace saltern {

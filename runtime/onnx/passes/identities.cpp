@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include "runtime/onnx/optimize.h"
-#include "runtime/onnx/passes/order.h"
 #include "runtime/onnx/passes/sweep.h"
 
 namespace saltern {

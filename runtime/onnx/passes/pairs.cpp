@@ -1,5 +1,4 @@
 #include "runtime/onnx/optimize.h"
-#include "runtime/onnx/passes/order.h"
 #include "runtime/onnx/passes/sweep.h"
 
 namespace saltern {

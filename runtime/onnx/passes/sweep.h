@@ -1,6 +1,7 @@
 #pragma once
 // What passes have in common: they go over the nodes of a model's graph in their order, and keep, change or drop each.
 
+#include <algorithm>
 #include <functional>
 #include <set>
 #include <unordered_map>
@@ -14,6 +15,29 @@ namespace saltern {
 std::set<std::string> fixed_names(const Graph &graph);
 // Whether it is an operator of ONNX itself, with all of its attributes known.
 bool is_onnx_operator(const Graph::Node &node, const char *operation);
+
+// ---- The `perm` of a Transpose: dimension d of the result is dimension order[d] of x.
+
+using Order = std::vector<int64_t>;
+
+inline bool is_order(const Order &order) {
+  std::vector<bool> seen(order.size(), false);
+  for (const int64_t d : order) {
+    if (d < 0 || d >= static_cast<int64_t>(order.size()) || seen[static_cast<size_t>(d)]) return false;
+    seen[static_cast<size_t>(d)] = true;
+  }
+  return true;
+}
+
+inline bool moves_nothing(const Order &order) { return std::is_sorted(order.begin(), order.end()); }
+
+// Of one Transpose that does what two do, one after the other; empty where they do not fit each other.
+inline Order merged(const Order &first, const Order &then) {
+  if (first.size() != then.size() || !is_order(first) || !is_order(then)) return {};
+  Order both;
+  for (const int64_t d : then) both.push_back(first[static_cast<size_t>(d)]);
+  return both;
+}
 
 class Sweep {
  public:

@@ -1,7 +1,6 @@
 #include "runtime/onnx/operators/axis.h"
 #include "runtime/onnx/operators/operators.h"
 #include "runtime/onnx/optimize.h"
-#include "runtime/onnx/passes/order.h"
 #include "runtime/onnx/passes/sweep.h"
 
 namespace saltern {
