@@ -13,6 +13,7 @@
 #include "runtime/graph/text.h"
 #include "runtime/onnx/export.h"
 #include "runtime/onnx/flat_values.h"
+#include "runtime/onnx/infer_shapes.h"
 #include "runtime/onnx/optimize.h"
 
 namespace saltern {
@@ -24,6 +25,18 @@ using Shapes = std::map<std::string, Shape>;
 bool is_element(const Graph &graph, const std::string &name) {
   return std::any_of(graph.inputs.begin(), graph.inputs.end(),
                      [&](const std::string &i) { return is_sequence(graph.value(i)) && is_element_of(name, i); });
+}
+
+Model with_shapes(Model model, const Shapes &shapes) {
+  for (const auto &[name, shape] : shapes) {
+    if (!model.graph.values.count(name)) continue;  // an element of a sequence
+    Graph::Value &v = model.graph.values.at(name);
+    if (v.constant.defined() || is_sequence(v) || !v.can_be(shape)) continue;  // lower_model says so
+    v.shape = shape;
+    v.symbols.clear();
+    v.ranked = true;
+  }
+  return model;
 }
 
 void print_note(const std::string &note) { std::fprintf(stderr, "saltern: %s\n", note.c_str()); }
@@ -77,16 +90,7 @@ HostValues LoadedModel::run(const HostValues &inputs) const {
 
 // Shapes that are known before allow more than those that are not.
 Graph LoadedModel::lowered_onnx(const Shapes &shapes, const LoweringLimits &limits) const {
-  Model model = model_;
-  for (const auto &[name, shape] : shapes) {
-    if (!model.graph.values.count(name)) continue;  // an element of a sequence
-    Graph::Value &v = model.graph.values.at(name);
-    if (v.constant.defined() || is_sequence(v) || !v.can_be(shape)) continue;  // lower_model says so
-    v.shape = shape;
-    v.symbols.clear();
-    v.ranked = true;
-  }
-  return lower_model(optimized(std::move(model)), shapes, limits, print_note);
+  return lower_model(optimized(with_shapes(model_, shapes)), shapes, limits, print_note);
 }
 
 Graph LoadedModel::lowered(const Shapes &given, const LoweringLimits &limits) const {
@@ -127,10 +131,16 @@ Graph LoadedModel::lowered_for_batch(const std::string &batch, int64_t samples) 
         fail("--dynamic ", batch, ": the first dimension of '", name, "' is called '", v.symbols[0], "'");
       if (v.ranked && v.shape[0] >= 0)
         fail("--dynamic ", batch, ": the model fixes the first dimension of '", name, "' to ", v.shape[0]);
-      shape[0] = samples;
+      shape[0] = -1;
       for (size_t d = 1; d < shape.size(); ++d)
         if (shape[d] < 0) fail("the input '", name, "' leaves dimension ", d, " open: --shape ", name, "=... gives it");
     }
+    if (is_onnx_) {
+      Model open = with_shapes(model_, given);
+      for (const std::string &name : inputs()) open.graph.values.at(name).symbols = {batch};
+      expect_no_decision_by_sizes(open);
+    }
+    for (const std::string &name : inputs()) given.at(name)[0] = samples;
     return is_onnx_ ? lowered_onnx(given, {}) : net_for(given);
   });
 }

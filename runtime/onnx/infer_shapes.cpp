@@ -29,6 +29,15 @@ std::string extent_name(const std::string &input, const Graph::Value &v, size_t 
   return v.symbol(d).empty() ? "?" + input + "?" + std::to_string(d) : v.symbol(d);
 }
 
+// Operands that tell a shape, not what is in it.
+bool tells_shape(const Graph::Node &n, size_t input) {
+  static const std::set<std::string> behind_the_first = {"Expand", "Reshape", "Resize", "Slice",
+                                                         "Split",  "Tile",    "TopK"};
+  if (!n.domain.empty()) return false;
+  return n.operation == "ConstantOfShape" || (n.operation == "Pad" && input == 1) ||
+         (input > 0 && behind_the_first.count(n.operation) > 0);
+}
+
 // A walk over a model in which values are what is known of them for every size (symbolic.h).
 class SymbolicWalk : public GraphWalk<Symbolic> {
  public:
@@ -47,6 +56,8 @@ class SymbolicWalk : public GraphWalk<Symbolic> {
 
   // Of the model's own graph.
   const std::map<std::string, Symbolic> &seen() const { return seen_; }
+  // The first node that makes of sizes what is not told for all of them; empty: none does.
+  const std::string &decides_by_sizes() const { return decides_; }
 
  private:
   // A default is one that callers may override.
@@ -75,6 +86,10 @@ class SymbolicWalk : public GraphWalk<Symbolic> {
   }
 
   Values apply(const Operator &op, const Graph::Node &n, int64_t opset, const Values &inputs) override {
+    return noted(n, inputs, [&] { return told(op, n, opset, inputs); });
+  }
+
+  Values told(const Operator &op, const Graph::Node &n, int64_t opset, const Values &inputs) {
     const auto is_told = [](const Symbolic &v) { return !v.present || v.known; };
     const auto is_open = [](const Symbolic &v) { return v.is_open(); };
     if (!std::all_of(inputs.begin(), inputs.end(), is_told)) return {};
@@ -85,10 +100,35 @@ class SymbolicWalk : public GraphWalk<Symbolic> {
   }
 
   Values control_flow(const Graph::Node &n, int64_t opset, const Values &inputs, const Names &here) override {
-    if (n.operation == "If") return branch(n, inputs, here);
-    if (n.operation == "Loop") return loop(n, inputs, here);
-    if (n.operation == "Scan") return scan(n, opset, inputs, here);
-    return {};
+    return noted(n, inputs, [&]() -> Values {
+      if (n.operation == "If") return branch(n, inputs, here);
+      if (n.operation == "Loop") return loop(n, inputs, here);
+      if (n.operation == "Scan") return scan(n, opset, inputs, here);
+      return {};
+    });
+  }
+
+  // Notes the node if it computes with sizes and its results are not told for all of them.
+  template <typename F>
+  Values noted(const Graph::Node &n, const Values &inputs, const F &results_of) {
+    Values results;
+    try {
+      results = results_of();
+    } catch (const std::exception &) {  // only a run can tell
+    }
+    results.resize(std::max(results.size(), n.outputs.size()), unknown());
+    const auto is_open = [](const Quantity &q) { return q.is_known() && !q.is_constant(); };
+    const auto is_known = [](const Quantity &q) { return q.is_known(); };
+    bool is_of_sizes = false, is_told = true;
+    for (size_t i = 0; i < inputs.size(); ++i)
+      is_of_sizes |= !tells_shape(n, i) && std::any_of(inputs[i].elements.begin(), inputs[i].elements.end(), is_open);
+    for (size_t o = 0; o < n.outputs.size(); ++o) {
+      const Quantities &all = results[o].elements;
+      is_told &= n.outputs[o].empty() || results[o].value.defined() ||
+                 (!all.empty() && std::all_of(all.begin(), all.end(), is_known));
+    }
+    if (is_of_sizes && !is_told && decides_.empty()) decides_ = describe(n);
+    return results;
   }
 
   // One branch where it is known which; else what both agree on.
@@ -211,6 +251,7 @@ class SymbolicWalk : public GraphWalk<Symbolic> {
 
   int unknowns_ = 0;
   int64_t visits_ = 0;
+  std::string decides_;
   std::map<std::string, Symbolic> seen_;
   std::unordered_set<const Graph::Node *> own_;
 };
@@ -281,6 +322,14 @@ Model with_inferred_shapes(Model model) {
     model.graph.values[name] = v;
   }
   return model;
+}
+
+void expect_no_decision_by_sizes(const Model &model) {
+  SymbolicWalk walk(model);
+  walk.run();
+  if (!walk.decides_by_sizes().empty())
+    unsupported(walk.decides_by_sizes(),
+                " computes with a size that is open: it may do something else for some of them");
 }
 
 }  // namespace saltern

@@ -36,4 +36,8 @@ Inferred infer_shapes(const Model &model);
 // for what they will be, and what the file says and was not inferred stays.
 Model with_inferred_shapes(Model model);
 
+// Throws an Unsupported that names the node where a model computes with sizes that are open what is not told for all of
+// them: a model that was lowered for some is not one for all then.
+void expect_no_decision_by_sizes(const Model &model);
+
 }  // namespace saltern

@@ -53,6 +53,18 @@ class Compile(unittest.TestCase):
         y = self.run_program("--batch", "11", "--weights", facts["weights_file"], self.path / "x.npy")
         numpy.testing.assert_allclose(y, numpy.maximum(x @ self.weights, 0), rtol=1e-5, atol=1e-6)
 
+    def test_a_decision_by_the_size_of_the_batch_is_refused(self):
+        """It was compiled for two sizes, which went one way, and was wrong for the size that goes the other."""
+        write_model(self.model, [helper.make_node("Shape", ["x"], ["size"], start=0, end=1),
+                                 helper.make_node("Equal", ["size", "five"], ["is_five"]),
+                                 helper.make_node("Neg", ["x"], ["minus"]),
+                                 helper.make_node("Where", ["is_five", "x", "minus"], ["y"])],
+                    [helper.make_tensor_value_info("x", FLOAT, ["batch", 3])],
+                    [helper.make_tensor_value_info("y", FLOAT, ["batch", 3])], five=numpy.array([5]))
+        made = self.compile("--dynamic", "batch")
+        self.assertEqual(made.returncode, 3)
+        self.assertIn("'is_five' (Equal)", made.stderr)
+
     def test_a_batch_that_is_fixed_or_mixed_is_refused(self):
         self.a_dense_net(2)
         made = self.compile("--dynamic", "batch")

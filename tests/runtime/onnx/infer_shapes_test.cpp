@@ -144,5 +144,30 @@ TEST(InferShapes, ASqueezeOfWhateverIsOneHasNoRankWhereExtentsAreOpen) {
   EXPECT_EQ(shape_of(model_of("input x f32 [3, 1]" + tail)), "f32 [3]");
 }
 
+TEST(DecisionBySizes, ShapesDecideNothing) {
+  const std::string head = "input x f32 [n, 6]\nconstant i i64 [1] = [0]\nconstant rest i64 [2] = [2, 3]\n";
+  for (const char *tail : {"node Shape(x) -> s\nnode Gather(s, i) -> front\nnode Concat(front, rest) {axis = 0} -> to\n"
+                           "node Reshape(x, to) -> y\n",
+                           // The state that a recurrent net begins with, as exporters write it.
+                           "node Shape(x) -> s\nnode ConstantOfShape(s) -> zeros\nnode Add(x, zeros) -> y\n"})
+    EXPECT_NO_THROW(expect_no_decision_by_sizes(model_of(head + tail + "output y\n"))) << tail;
+}
+
+// A batch of one chunk and one of many would go different ways.
+TEST(DecisionBySizes, IsRefusedByTheNameOfItsNode) {
+  const std::string head =
+      "input x f32 [n, 2]\nconstant i i64 [] = [0]\nconstant c i64 [] = [7]\nnode Shape(x) -> s\n"
+      "node Gather(s, i) -> size\n";
+  for (const char *node : {"Equal(size, c)", "Less(size, c)", "Max(size, c)", "Mod(size, c)", "Cast(size) {to = 1}"}) {
+    try {
+      expect_no_decision_by_sizes(model_of(head + "node " + node + " -> decides\nnode Cast(decides) {to = 1} -> f\n" +
+                                           "node Mul(x, f) -> y\noutput y\n"));
+      ADD_FAILURE() << node;
+    } catch (const Unsupported &e) {
+      EXPECT_NE(std::string(e.what()).find("'decides'"), std::string::npos) << e.what();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace saltern
