@@ -175,9 +175,10 @@ void load_elements(const Tensor &x, const Walk &walk, int64_t start, int64_t fir
   };
   with_storage(x.type(), [&](auto storage) {
     auto *t = to.as<LaneOf<decltype(storage)>>();
+    const void *from = x.raw();
     for (int k = 0; k < count; ++line, at = 0) {
       const int run = static_cast<int>(std::min<int64_t>(inner.extent - at, count - k));
-      load_run(storage, x.raw(), line_start() + at * inner.stride, inner.stride, t + k, run);
+      load_run(storage, from, line_start() + at * inner.stride, inner.stride, t + k, run);
       k += run;
     }
   });
@@ -186,14 +187,16 @@ void load_elements(const Tensor &x, const Walk &walk, int64_t start, int64_t fir
 void load_elements(const Tensor &x, const int64_t *offsets, Block &to, int count) {
   with_storage(x.type(), [&](auto storage) {
     auto *t = to.as<LaneOf<decltype(storage)>>();
-    for (int k = 0; k < count; ++k) t[k] = storage.load(x.raw(), offsets[k]);
+    const void *from = x.raw();
+    for (int k = 0; k < count; ++k) t[k] = storage.load(from, offsets[k]);
   });
 }
 
 void store_elements(const Tensor &to, int64_t first, const Block &from, int count) {
   with_storage(to.type(), [&](auto storage) {
     const auto *f = from.as<LaneOf<decltype(storage)>>();
-    for (int k = 0; k < count; ++k) storage.store(to.raw(), first + k, f[k]);
+    void *elements = to.raw();
+    for (int k = 0; k < count; ++k) storage.store(elements, first + k, f[k]);
   });
 }
 

@@ -44,7 +44,8 @@ void add_at_places(const Tensor &values, const std::vector<Tensor> &indices, con
 
 Tensor converted(const Tensor &t, Type type) {
   const Tensor to = Tensor::empty(t.shape(), type);
-  for (int64_t i = 0; i < t.size(); ++i) set_element(type, to.raw(), i, real_element(t.type(), t.raw(), i));
+  const void *from = t.raw();
+  for (int64_t i = 0; i < t.size(); ++i) set_element(type, to.address(), i, real_element(t.type(), from, i));
   return to;
 }
 
