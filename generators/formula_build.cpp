@@ -130,7 +130,10 @@ void Build::apply_schedule_by_structure(const Machine &m) {
   f.outputs = outputs_;
   f.output_stages = output_stages_;
   f.size = [&](const Expression &e) { return stages_.size(e); };
-  schedules::by_structure(f, m, tuned(schedules::StructureKnobs()));
+  if (m.is_gpu())
+    schedules::by_structure_on_gpu(f, tuned(schedules::gpu::ElementKnobs()));
+  else
+    schedules::by_structure(f, m, tuned(schedules::StructureKnobs()));
 }
 
 }  // namespace saltern::generators

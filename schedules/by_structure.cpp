@@ -6,7 +6,6 @@
 
 #include "dsl/structure.h"
 #include "schedules/contraction.h"
-#include "schedules/gpu/grid.h"
 #include "schedules/in_order.h"
 
 namespace saltern::schedules {
@@ -407,15 +406,17 @@ class Scheduler {
   std::set<const Stage *> pending_;
 };
 
+}  // namespace
+
 // Every stage that is kept is a grid of its own.
-void on_gpu(const FormulaToSchedule &all) {
+void by_structure_on_gpu(const FormulaToSchedule &all, const gpu::ElementKnobs &knobs) {
   formula::Values outputs;
   for (const auto &s : all.output_stages) outputs.emplace_back(s);
   std::set<const Stage *> kept;
   for (const auto &s : formula::worth_keeping(outputs)) kept.insert(s.get());
-  const auto launch = [](Func f, int updates) {
-    gpu::elements(f, f.args());
-    for (int u = 0; u < updates; ++u) gpu::elements(f.update(u), f.args());
+  const auto launch = [&](Func f, int updates) {
+    gpu::elements(f, f.args(), knobs);
+    for (int u = 0; u < updates; ++u) gpu::elements(f.update(u), f.args(), knobs);
   };
   std::set<std::string> launched;  // several stages may be made in one walk
   for (const StageToSchedule &s : all.stages) {
@@ -428,13 +429,14 @@ void on_gpu(const FormulaToSchedule &all) {
     if (launched.insert(out.name()).second) launch(out, 0);
 }
 
-}  // namespace
-
 void by_structure(const FormulaToSchedule &formula, const Machine &m, const StructureKnobs &knobs) {
-  if (m.is_gpu()) return on_gpu(formula);
   Scheduler(formula, m, knobs).run();
 }
 
-bool has_gpu_pattern(Pattern p) { return p != Pattern::scatter && p != Pattern::scan; }
+bool has_gpu_pattern(Pattern p) {
+  static const std::set<Pattern> known = {Pattern::map,    Pattern::gather, Pattern::row,
+                                          Pattern::column, Pattern::window, Pattern::contraction};
+  return known.count(p) > 0;
+}
 
 }  // namespace saltern::schedules

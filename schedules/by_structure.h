@@ -12,7 +12,7 @@
 //   scan              the same, in the order of its axis; along the innermost one some rows at a time
 //   everything else   a stage of its own, computed before
 //
-// On a GPU every stage that is kept is a grid of its own, one thread an element.
+// On a GPU every stage that is kept is a grid of its own, one thread an element (schedules/gpu/grid.h).
 //
 // Reductions share out their steps in chunks of fixed length only: results do not depend on the number of threads.
 
@@ -22,6 +22,7 @@
 
 #include "dsl/structure.h"
 #include "dsl/value.h"
+#include "schedules/gpu/grid.h"
 #include "schedules/knobs.h"
 #include "schedules/machine.h"
 
@@ -62,6 +63,7 @@ struct FormulaToSchedule {
 };
 
 void by_structure(const FormulaToSchedule &formula, const Machine &m, const StructureKnobs &knobs = {});
+void by_structure_on_gpu(const FormulaToSchedule &formula, const gpu::ElementKnobs &knobs = {});
 
 // Whether a GPU does stages of this kind. It does no scatters and no scans, which go one by one.
 bool has_gpu_pattern(formula::Pattern p);

@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "schedules/knobs.h"
+
 namespace saltern::schedules::gpu {
 
 struct Axis {
@@ -144,8 +146,16 @@ inline void accumulate_in_registers(Halide::Func sum, const Halide::LoopLevel &t
   for (const Axis &a : axes) update.unroll(args[a.dimension]);
 }
 
+struct ElementKnobs {
+  int threads = 64;  // of a block
+
+  static std::vector<KnobField<ElementKnobs>> fields() {
+    return {{"threads", &ElementKnobs::threads, {32, 64, 128, 256}}};
+  }
+};
+
 // One thread an element, all dimensions along x; a number is the work of one thread.
-inline void elements(Halide::Stage stage, const std::vector<Halide::Var> &loops) {
+inline void elements(Halide::Stage stage, const std::vector<Halide::Var> &loops, const ElementKnobs &knobs) {
   if (loops.empty()) {
     stage.gpu_single_thread();
     return;
@@ -157,7 +167,7 @@ inline void elements(Halide::Stage stage, const std::vector<Halide::Var> &loops)
     stage.fuse(all, loops[d], fused);
     all = fused;
   }
-  stage.gpu_tile(all, block, thread, 64, Halide::TailStrategy::GuardWithIf);
+  stage.gpu_tile(all, block, thread, knobs.threads, Halide::TailStrategy::GuardWithIf);
 }
 
 // One thread an element of `out`. What that is found by step by step (windows, sums), one value for each element, stays in

@@ -39,9 +39,10 @@ std::vector<Mapped> mapped() {
   const Mapping one = {"one operand in shared memory", {{"shared", 1}, {"step", 8}}};
   const Mapping both = {"both operands in shared memory", {{"shared", 2}, {"row_threads", 2}}};
   const Mapping whole = {"images in one part", {{"parts", 1}}};
+  const Mapping wider = {"blocks of 128 threads", {{"threads", 128}}};
   const std::map<std::string, std::vector<Mapping>> more = {
-      {"dense", {one, both}}, {"dense_gradient_x", {both}}, {"dense_gradient_w", {both}},  {"matmul", {one, both}},
-      {"conv2d", {one}},      {"conv2d_gradient_x", {one}}, {"conv2d_gradient_w", {whole}}};
+      {"dense", {one, both}}, {"dense_gradient_x", {both}}, {"dense_gradient_w", {both}},   {"matmul", {one, both}},
+      {"conv2d", {one}},      {"conv2d_gradient_x", {one}}, {"conv2d_gradient_w", {whole}}, {"softmax", {wider}}};
   std::vector<Mapped> all;
   for (const generators::KernelTargets &k : generators::all_kernel_targets()) {
     if (!k.why_no_gpu.empty()) continue;
