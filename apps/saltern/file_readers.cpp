@@ -40,6 +40,7 @@ void add_plan(const Graph &graph, Json &facts) {
     generators::ModelPlan plan = generators::plan_model(graph);
     facts["weights_bytes"] = plan.weights_bytes;
     facts["workspace_bytes"] = plan.workspace_bytes;
+    if (plan.state_bytes > 0) facts["state_bytes"] = plan.state_bytes;
     facts["steps"] = plan.steps.size();
     facts["kernels"] = plan.kernels;
     std::stable_sort(
@@ -60,7 +61,7 @@ void add_plan(const Graph &graph, Json &facts) {
 bool add_costs(const LoadedModel &loaded, const LoweringLimits &limits, Json &facts) {
   try {
     const Graph graph = loaded.lowered({}, limits);
-    facts["outputs"] = value_facts(graph, loaded.graph().outputs);
+    facts["outputs"] = value_facts(graph, loaded.graph().asked());
     facts["flops"] = flops(graph);
     add_plan(graph, facts);
     return true;
@@ -86,11 +87,14 @@ Json about_model(const ModelOptions &o) {
   int64_t parameters;
   const Json weights = tensors(constants, parameters);
   Json facts = {{"kind", "model"},
-                {"inputs", value_facts(graph, graph.inputs)},
-                {"outputs", value_facts(graph, graph.outputs)},
+                {"inputs", value_facts(graph, graph.given())},
+                {"outputs", value_facts(graph, graph.asked())},
                 {"nodes", nodes},
                 {"tensors", weights},
                 {"parameters", parameters}};
+  std::vector<std::string> state;
+  for (const Graph::State &s : graph.state) state.push_back(s.value);
+  if (!state.empty()) facts["state"] = value_facts(graph, state);
   add_costs(loaded, {}, facts);
   return facts;
 }

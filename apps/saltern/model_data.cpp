@@ -122,16 +122,17 @@ void write_outputs(const Graph &graph, const HostValues &outputs, const std::str
     if (!v.is_tensor()) throw BadInput("the output '" + name + "' is not a tensor: NumPy's files cannot hold it");
     return v.tensor();
   };
+  const Names names = graph.asked();
   if (has_extension(path, ".npz")) {
     std::map<std::string, Tensor> arrays;
-    for (const std::string &name : graph.outputs) arrays[name] = array(name);
+    for (const std::string &name : names) arrays[name] = array(name);
     return on_input([&] { write_npz(path, arrays); });
   }
   std::error_code error;
   fs::create_directories(path, error);
   if (error) throw BadInput("cannot make the folder " + path + ": " + error.message());
-  for (size_t i = 0; i < graph.outputs.size(); ++i) {
-    const std::string &name = graph.outputs[i], file = path + "/" + of_outputs.numbered(i) + "." + format;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const std::string &name = names[i], file = path + "/" + of_outputs.numbered(i) + "." + format;
     if (format == "npy")
       on_input([&] { write_npy(file, array(name)); });
     else

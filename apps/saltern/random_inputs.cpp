@@ -9,7 +9,7 @@ namespace saltern {
 std::map<std::string, Tensor> random_inputs(const Graph &graph, uint32_t seed) {
   std::map<std::string, Tensor> all;
   std::mt19937 random(seed);  // the same numbers on every machine
-  for (const std::string &name : graph.inputs) {
+  for (const std::string &name : graph.given()) {
     const Graph::Value &v = graph.value(name);
     const Tensor t = Tensor::empty(v.shape, v.type);
     for (int64_t i = 0; i < t.size(); ++i) {

@@ -89,7 +89,7 @@ Run run_model_of(const Options &o, const LoadedModel &model, Stopwatch watch) {
   } else {
     const generators::CompiledGraph compiled = compiled_here(model.lowered(flat_shapes(r.inputs)), threads());
     r.compile_ms = watch.lap();
-    r.outputs = unflattened(model.graph(), model.graph().outputs, compiled.run(flat_tensors(r.inputs)));
+    r.outputs = unflattened(model.graph(), model.graph().asked(), compiled.run(flat_tensors(r.inputs)));
   }
   r.run_ms = watch.lap();
   return r;
@@ -114,8 +114,8 @@ void print_json(const Options &o, const LoadedModel &model, const Run &r, const 
   Json line = {{"model", o.model},
                {"kernels", o.compiled ? "exact" : "library"},
                {"threads", threads()},
-               {"inputs", facts_of(model.graph().inputs, r.inputs)},
-               {"outputs", facts_of(model.graph().outputs, r.outputs)},
+               {"inputs", facts_of(model.graph().given(), r.inputs)},
+               {"outputs", facts_of(model.graph().asked(), r.outputs)},
                {"load_ms", r.load_ms}};
   if (o.device != "cpu")
     line["device"] = {{"name", o.device},
@@ -148,7 +148,7 @@ void print_text(const Options &o, const LoadedModel &model, const Run &r, const 
   }
   if (!best.empty() || !o.outputs.empty()) return;
   // Nothing else was asked for.
-  for (const Json &v : facts_of(model.graph().outputs, r.outputs))
+  for (const Json &v : facts_of(model.graph().asked(), r.outputs))
     std::printf("%s %s %s\n", v["name"].get<std::string>().c_str(), v["type"].get<std::string>().c_str(),
                 v.contains("shape") ? v["shape"].dump().c_str() : "");
   std::printf("ran in %.3f ms\n", r.run_ms);
@@ -167,7 +167,7 @@ int run(const Options &o) {
   const LoadedModel model(o.model);
   const Run r = run_model_of(o, model, watch);
   Rows best;
-  if (o.top > 0) best = best_classes(r.outputs.at(model.graph().outputs.at(0)).tensor(), o.top, labels);
+  if (o.top > 0) best = best_classes(r.outputs.at(model.graph().asked().at(0)).tensor(), o.top, labels);
   if (!o.outputs.empty()) write_outputs(model.graph(), r.outputs, o.outputs, o.format);
   if (o.json)
     print_json(o, model, r, best);

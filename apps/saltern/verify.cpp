@@ -101,14 +101,14 @@ void compare_paths(const Options &o, const LoadedModel &model, const HostValues 
   const Tensors library = on_input([&] { return saltern::run(inside, inputs); });
   // The graph was optimised: node by node, the model runs as its file says.
   if (model.is_onnx())
-    comparisons.add("node by node, library", graph, graph.outputs,
+    comparisons.add("node by node, library", graph, graph.asked(),
                     flat_tensors(model.run(unflattened(model.graph(), model.inputs(), inputs))), library);
-  if (o.plain) comparisons.add("plain, library", graph, inside.outputs, run_plain(inside, inputs), library);
+  if (o.plain) comparisons.add("plain, library", graph, inside.asked(), run_plain(inside, inputs), library);
   if (!o.no_compiled && o.layers)
-    comparisons.add("library, exact", graph, inside.outputs, library, compiled_here(inside, threads()).run(inputs));
+    comparisons.add("library, exact", graph, inside.asked(), library, compiled_here(inside, threads()).run(inputs));
   // Layers by themselves are not fused: what runs in the end is compared, too.
   if (!o.no_compiled)
-    comparisons.add(o.layers ? "library, exact and fused" : "library, exact", graph, graph.outputs, library,
+    comparisons.add(o.layers ? "library, exact and fused" : "library, exact", graph, graph.asked(), library,
                     compiled_here(graph, threads()).run(inputs));
   if (!o.data.empty()) comparisons.add_expected(graph, expected, library);
 }

@@ -1,5 +1,7 @@
 #include "generators/model/compiled_graph.h"
 
+#include <algorithm>
+
 #include "generators/model/compile.h"
 #include "generators/model/temporary_folder.h"
 #include "runtime/kernels/compiled_model.h"
@@ -36,6 +38,21 @@ std::map<std::string, Tensor> CompiledGraph::run(const std::map<std::string, Ten
   std::map<std::string, Tensor> outputs;
   for (size_t i = 0; i < made.size(); ++i) outputs[library_->outputs()[i].name] = made[i];
   return outputs;
+}
+
+std::map<std::string, Tensor> CompiledGraph::state() const {
+  std::map<std::string, Tensor> all;
+  for (size_t i = 0; i < library_->states().size(); ++i) all[library_->states()[i].name] = library_->state(i);
+  return all;
+}
+
+void CompiledGraph::set_state(const std::map<std::string, Tensor> &state) const {
+  const std::vector<CompiledLibrary::Edge> &all = library_->states();
+  for (const auto &[name, value] : state) {
+    const auto at = std::find_if(all.begin(), all.end(), [&name = name](const auto &e) { return e.name == name; });
+    if (at == all.end()) fail("the compiled model has no state '", name, "'");
+    library_->set_state(static_cast<size_t>(at - all.begin()), value);
+  }
 }
 
 }  // namespace saltern::generators

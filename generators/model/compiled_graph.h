@@ -30,6 +30,10 @@ class CompiledGraph {
   ~CompiledGraph();
 
   std::map<std::string, Tensor> run(const std::map<std::string, Tensor> &inputs) const;
+  // What runs leave for the next one, by name: it begins as the graph says.
+  std::map<std::string, Tensor> state() const;
+  // Some or all of it.
+  void set_state(const std::map<std::string, Tensor> &state) const;
   // As CompiledLibrary::watch().
   void watch(std::function<void(const std::string &value)> after_step);
 

@@ -11,11 +11,11 @@ std::map<std::string, int> direct_edges(const Graph &graph, const Homes &homes, 
     if (!graph.value(o).constant.defined()) ++outputs_in[homes.of(o).value];
   const GraphIndex index(graph);
   int number = 0;
-  for (const std::string &i : graph.inputs) {
+  for (const std::string &i : graph.given()) {
     if (!written.count(i) && !outputs_in.count(i) && !is_channels_last(graph.value(i))) direct.emplace(i, number);
     ++number;
   }
-  for (const std::string &o : graph.outputs) {
+  for (const std::string &o : graph.asked()) {
     const Graph::Value &v = graph.value(o);
     const int here = number++;
     if (v.constant.defined() || is_channels_last(v)) continue;

@@ -57,7 +57,7 @@ std::string edge_table(const std::vector<Edge> &edges, const std::string &table)
     const bool turned = e.layout == Layout::channels_last && e.shape.size() >= 3;
     const int64_t outer = turned ? e.shape[0] : 1, channels = turned ? e.shape[1] : 1;
     const int64_t pixels = outer * channels == 0 ? 0 : elements(e.shape) / outer / channels;
-    placed << "  {" << (e.region == Region::weights) << ", " << e.offset << ", " << outer << ", " << channels << ", "
+    placed << "  {" << static_cast<int>(e.region) << ", " << e.offset << ", " << outer << ", " << channels << ", "
            << pixels << ", " << facts(e.type).bytes() << ", " << e.direct << "},\n";
   }
   return "static const struct edge " + table + "[] = {\n" + placed.str() + "};\n";
@@ -73,7 +73,7 @@ std::string variant_tables(const Plan &plan, const std::string &name) {
     for (const DriverStep &s : variant.steps) {
       for (const BufferUse &u : s.buffers) {
         const StoredAs type = facts(u.type).storage;
-        uses << "  {" << (u.region == Region::weights) << ", " << u.edge << ", " << u.offset << ", " << int(type.code)
+        uses << "  {" << static_cast<int>(u.region) << ", " << u.edge << ", " << u.offset << ", " << int(type.code)
              << ", " << int(type.bits) << ", " << u.extents.size() << ", {" << comma_separated(u.extents) << "}, {"
              << comma_separated(u.strides) << "}},\n";
       }
@@ -104,20 +104,33 @@ std::string size_table(const Plan &plan, const CpuNeed &least, const KernelMemor
   std::ostringstream all;
   all << "enum { most_uses = " << most_uses << " };\n"
       << "static const size_t workspace_bytes = " << plan.workspace_bytes << ", weights_bytes = " << plan.weights.size()
-      << ";\n"
+      << ", state_bytes = " << plan.state_bytes << ";\n"
+      << "static const size_t first_state = " << plan.first_state << ";\n"
       << "static const size_t caller_bytes = " << memory.caller << ", task_bytes = " << memory.task << ";\n"
       << "static const char least_cpu[] = \"" << least.name << "\";\n"
       << "static const uint64_t cpu_features[] = {" << comma_separated(least.features) << "};\n";
   return all.str();
 }
 
+// The copies end with one of nothing.
+std::string state_tables(const Plan &plan, const std::string &name) {
+  std::ostringstream copies;
+  for (const StateCopy &c : plan.seen().copies)
+    copies << "  {" << static_cast<int>(c.region) << ", " << c.from << ", " << c.to << ", " << c.bytes << "},\n";
+  return fact_table(plan.seen().state, "state", name) + edge_table(plan.seen().state, "state_edges") +
+         "static const struct copy state_copies[] = {\n" + copies.str() + "  {0, 0, 0, 0},\n};\n";
+}
+
 DriverFacts facts_of(const Plan &plan, const std::string &name, bool weights_inside) {
   const auto count = [](const std::vector<Edge> &edges) { return static_cast<int64_t>(edges.size()); };
   return {name,
           "",
-          {{"NAME_WEIGHTS_IN_FILE", !weights_inside}, {"NAME_ANY_BATCH", plan.samples > 0}},
+          {{"NAME_WEIGHTS_IN_FILE", !weights_inside},
+           {"NAME_ANY_BATCH", plan.samples > 0},
+           {"NAME_STATE", !plan.seen().state.empty()}},
           {{"NAME_INPUTS", count(plan.seen().inputs)},
            {"NAME_OUTPUTS", count(plan.seen().outputs)},
+           {"NAME_STATES", count(plan.seen().state)},
            {"NAME_SAMPLES", plan.samples}}};
 }
 
@@ -142,6 +155,7 @@ std::string driver_text(const Plan &plan, const std::string &name, bool weights_
   DriverFacts facts = facts_of(plan, name, weights_inside);
   facts.tables = size_table(plan, least, memory) + variant_tables(plan, name) +
                  fact_table(plan.seen().inputs, "input", name) + fact_table(plan.seen().outputs, "output", name);
+  if (!plan.seen().state.empty()) facts.tables += state_tables(plan, name);
   if (!weights_inside) facts.tables += "#define WEIGHTS_HASH \"" + weights_hash(plan.weights) + "\"\n";
   return driver_source("NAME_driver.c", facts);
 }

@@ -1,7 +1,7 @@
 #pragma once
 // The C sources of driver/, which are a part of this program, as they are written for one model.
 //
-// Each is C as it stands, for a model named NAME: the build compiles them so, in all four ways, and a mistake in them is
+// Each is C as it stands, for a model named NAME: the build compiles them so, in all their ways, and a mistake in them is
 // an error of that build. For a model,
 //   NAME becomes its name, wherever it stands;
 //   #include "PART.h" becomes that file, once, and tables.h what the plan says;

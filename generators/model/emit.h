@@ -36,9 +36,9 @@ struct EmittedKernel {
   // Whether anything can go wrong when it runs. The driver's buffers are right by construction; what is left is memory
   // that the kernel allocates. Checks are half of a small kernel's code.
   bool can_fail = true;
-  // The argument whose memory the output may take, since each of its elements is read before the one at its place is
-  // written; -1: there is none.
-  int in_place = -1;
+  // The arguments whose memory the output may take, since each of their elements is read before the one at its place is
+  // written.
+  std::vector<int> in_place = {};
 };
 
 // The kernel for arguments that lie in memory as their strides say. All that its code depends on of them is in its key.

@@ -140,8 +140,8 @@ EmittedKernel emit_elementwise(const Graph &graph, const Group &group) {
     k.key += key_of(values.back());
     k.arguments.push_back(argument(graph, name));
     call.emplace_back(k.arguments.back().extents);
-    if (k.in_place < 0 && !values.back().constant.defined() && key_of(values.back()) == key_of(out_value))
-      k.in_place = static_cast<int>(k.arguments.size()) - 1;
+    if (!values.back().constant.defined() && key_of(values.back()) == key_of(out_value))
+      k.in_place.push_back(static_cast<int>(k.arguments.size()) - 1);
   }
   k.arguments.push_back(argument(graph, group.output()));
 

@@ -13,11 +13,13 @@ namespace {
 // What the graph computes and how it is compiled, in full but for the weights, which are many.
 std::string model_key(const Graph &graph, const CompileOptions &options) {
   std::string key = to_text(graph) + "\n" + options.name;
-  for (const auto &[name, v] : graph.values) {
-    if (!v.constant.defined()) continue;
-    const Tensor t = v.constant.in_layout(Layout::row_major);
+  const auto add = [&](const std::string &name, const Tensor &constant) {
+    const Tensor t = constant.in_layout(Layout::row_major);
     key += "\n" + name + " " + content_hash({static_cast<const char *>(t.raw()), t.bytes()});
-  }
+  };
+  for (const auto &[name, v] : graph.values)
+    if (v.constant.defined()) add(name, v.constant);
+  for (const Graph::State &s : graph.state) add(s.value, s.initial);
   for (const std::string &target : options.targets) key += "\n" + target;
   return key + "\n" + program_identity();
 }

@@ -16,6 +16,7 @@ ModelPlan plan_model(const Graph &graph) {
   ModelPlan told;
   told.weights_bytes = static_cast<int64_t>(plan.weights.size());
   told.workspace_bytes = plan.workspace_bytes;
+  told.state_bytes = plan.state_bytes;
   told.kernels = plan.kernels;
   const std::vector<Chain> chains = chained(prepared, group_nodes(prepared));
   std::unordered_map<std::string, const Chain *> makers;

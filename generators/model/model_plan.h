@@ -21,7 +21,7 @@ struct PlannedStep {
 
 struct ModelPlan {
   std::vector<PlannedStep> steps;
-  int64_t weights_bytes = 0, workspace_bytes = 0;
+  int64_t weights_bytes = 0, workspace_bytes = 0, state_bytes = 0;
   int kernels = 0;  // that differ
 };
 

@@ -10,7 +10,8 @@
 
 namespace saltern::generators {
 
-enum class Region { workspace, weights };
+// As driver/rows.h numbers them.
+enum class Region { workspace, weights, state };
 
 // One argument of a kernel call, innermost first, its elements at an offset in a region, or in the memory of a direct
 // edge.
@@ -43,6 +44,12 @@ struct Edge {
   bool direct = false;
 };
 
+// A state's next value that was not computed in the state's place, and is copied there when all is computed.
+struct StateCopy {
+  Region region;
+  int64_t from, to, bytes;
+};
+
 // The heap memory that kernels take while they run, in one piece for each thread: the one that calls them, and one that
 // runs tasks of their parallel loops.
 struct KernelMemory {
@@ -52,13 +59,15 @@ struct KernelMemory {
 // One way through the model. A model whose batch is known at run time has two: for many samples at once, and for one.
 struct Variant {
   std::vector<DriverStep> steps;
-  std::vector<Edge> inputs, outputs;
+  std::vector<Edge> inputs, outputs, state;
+  std::vector<StateCopy> copies;  // in an order in which none writes over what another reads
 };
 
 struct Plan {
   std::vector<Variant> variants;  // the last one is what users see: the whole model, or one sample of it
   int64_t samples = 0;            // of the first variant, where the batch is known at run time; else zero
   int64_t workspace_bytes = 0;
+  int64_t state_bytes = 0, first_state = 0;  // the latter: where its beginning is among the weights
   std::vector<uint8_t> weights;
   int kernels = 0;
 

@@ -11,8 +11,10 @@
 #include "generators/model/direct_edges.h"
 #include "generators/model/emitters.h"
 #include "generators/model/homes.h"
+#include "generators/model/in_place.h"
 #include "generators/model/lives.h"
 #include "generators/model/stages.h"
+#include "generators/model/state_memory.h"
 #include "generators/model/views.h"
 #include "runtime/files/hash.h"
 #include "runtime/graph/flops.h"
@@ -69,32 +71,6 @@ int64_t bytes_of(const EmittedArgument &a) {
 
 std::string scratch_name(size_t step, size_t argument) {
   return "scratch\n" + std::to_string(step) + " " + std::to_string(argument);  // no value is called so
-}
-
-struct GroupKernel {
-  EmittedKernel kernel;
-  const Group *group;  // whose nodes it computes
-};
-
-// A kernel that may write its result over an operand does so, where nobody reads the operand after it.
-void compute_in_place(const Graph &graph, const std::vector<GroupKernel> &calls, Homes &homes) {
-  std::unordered_map<std::string, size_t> last;  // the last step that touches a home
-  for (size_t s = 0; s < calls.size(); ++s)
-    for (const EmittedArgument &a : calls[s].kernel.arguments)
-      if (!a.constant.defined() && !a.value.empty()) last[homes.of(a.value).value] = s;
-  for (const std::string &o : graph.outputs) last[homes.of(o).value] = calls.size();
-  for (size_t s = 0; s < calls.size(); ++s) {
-    if (calls[s].kernel.in_place < 0) continue;
-    const std::string &operand = calls[s].kernel.arguments[static_cast<size_t>(calls[s].kernel.in_place)].value;
-    const std::string &result = calls[s].kernel.arguments.back().value;
-    const std::string from = homes.of(operand).value, to = homes.of(result).value;
-    // Beside the operand itself, nothing of its memory may be read: that would be at other places.
-    const auto reads = std::count_if(
-        calls[s].kernel.arguments.begin(), calls[s].kernel.arguments.end(),
-        [&](const auto &a) { return !a.constant.defined() && !a.value.empty() && homes.of(a.value).value == from; });
-    if (from == to || last[from] != s || reads != 1 || !homes.take_over(result, operand)) continue;
-    last[from] = last[to];
-  }
 }
 
 std::vector<GroupCall> group_calls(const Graph &graph) {
@@ -235,10 +211,17 @@ Variant Planning::add(const Graph &graph) {
   Ordered ordered = in_stages(graph, std::move(calls), homes);
   variant.steps = ordered.steps;
 
+  const StateMemory state(graph);
+  if (state.initial().size() > 0) {
+    result_.plan.state_bytes = state.initial().size();
+    result_.plan.first_state = weights_.add(state.initial());
+  }
+
   Lives lives;
   const When before = When::alone(-1), after = When::alone(static_cast<int>(ordered.kernels.size()));
   const auto touch = [&](const std::string &name, const When &step) {
     const std::string home = homes.of(name).value;
+    if (state.has(home)) return;
     const Graph::Value &v = graph.value(home);
     lives.touch(home, elements(v.shape) * facts(v.type).bytes(), step);
   };
@@ -257,8 +240,12 @@ Variant Planning::add(const Graph &graph) {
   lives.plan();
   result_.plan.workspace_bytes = std::max(result_.plan.workspace_bytes, lives.bytes());
 
+  const auto region = [&](const Homes::Home &home) {
+    return state.has(home.value) ? Region::state : Region::workspace;
+  };
   const auto place = [&](const Homes::Home &home) {
-    return lives.offset(home.value) + home.piece.offset * facts(graph.value(home.value).type).bytes();
+    const int64_t start = state.has(home.value) ? state.offset(home.value) : lives.offset(home.value);
+    return start + home.piece.offset * facts(graph.value(home.value).type).bytes();
   };
   for (size_t s = 0; s < ordered.kernels.size(); ++s) {
     EmittedKernel &kernel = ordered.kernels[s];
@@ -275,6 +262,7 @@ Variant Planning::add(const Graph &graph) {
         buffer.offset = lives.offset(scratch_name(s, a));
       } else {
         const Homes::Home home = homes.of(use);
+        buffer.region = region(home);
         buffer.offset = place(home);
         use.strides = checked_strides(graph, use, home, who);
         use.aligned = home.piece.is_dense() && buffer.offset % buffer_alignment == 0;
@@ -303,13 +291,21 @@ Variant Planning::add(const Graph &graph) {
                 v.type,
                 v.shape,
                 is_channels_last(v) ? Layout::channels_last : Layout::row_major,
-                Region::workspace,
+                region(homes.of(name)),
                 place(homes.of(name)),
                 found != direct.end() && found->second == number};
   };
   int number = 0;
-  for (const std::string &i : graph.inputs) variant.inputs.push_back(edge(i, number++));
-  for (const std::string &o : graph.outputs) variant.outputs.push_back(edge(o, number++));
+  for (const std::string &i : graph.given()) variant.inputs.push_back(edge(i, number++));
+  for (const std::string &o : graph.asked()) variant.outputs.push_back(edge(o, number++));
+  for (const Graph::State &s : graph.state) {
+    variant.state.push_back(edge(s.value, number));
+    const Edge &kept = variant.state.back(), next = edge(s.next, number);
+    const auto bytes = static_cast<int64_t>(s.initial.bytes());
+    if (bytes > 0 && (next.region != Region::state || next.offset != kept.offset))
+      variant.copies.push_back({next.region, next.offset, kept.offset, bytes});
+  }
+  variant.copies = copies_in_order(std::move(variant.copies));
   return variant;
 }
 

@@ -146,7 +146,6 @@ Proof::Rule Proof::rule(const Node &n) const {
       {"conv2d", &Proof::first_input_by_rows},
       {"conv2d_gradient_x", &Proof::first_input_by_rows},
       {"dense", &Proof::first_input_by_rows},
-      {"dropout", &Proof::first_input_by_rows},
       {"expand", &Proof::elementwise},
       {"layer_norm", &Proof::along_axis},
       {"log_softmax", &Proof::along_axis},
@@ -198,6 +197,7 @@ void Proof::check(const Node &n, const Node &single) {
 int64_t Proof::samples() {
   if (many_.inputs != one_.inputs || many_.outputs != one_.outputs || many_.nodes.size() != one_.nodes.size())
     unsupported("the model is another one where the batch is one sample");
+  if (!many_.state.empty()) unsupported("the state '", many_.state[0].value, "' would be that of all samples");
   for (const std::string &i : many_.inputs) {
     const Shape &a = shape(i), &b = one_.value(i).shape;
     if (samples_ == 0 && !a.empty() && !b.empty() && b[0] > 0) samples_ = a[0] / b[0];

@@ -46,6 +46,9 @@ struct CompiledLibrary::Functions {
   void (*watch)(void *, void (*)(void *, const char *), void *) = nullptr;
   const EdgeFacts *(*input)(int) = nullptr;
   const EdgeFacts *(*output)(int) = nullptr;
+  const EdgeFacts *(*state)(int) = nullptr;
+  int (*get_state)(const void *, int, void *) = nullptr;
+  int (*set_state)(void *, int, const void *) = nullptr;
 
   ~Functions() {
     if (model) destroy(model);
@@ -71,12 +74,18 @@ CompiledLibrary::CompiledLibrary(const std::string &path, const std::string &nam
   f.find(f.watch, path, name + "_watch");
   f.find(f.input, path, name + "_input");
   f.find(f.output, path, name + "_output");
+  if (dlsym(f.library, (name + "_state").c_str())) {
+    f.find(f.state, path, name + "_state");
+    f.find(f.get_state, path, name + "_get_state");
+    f.find(f.set_state, path, name + "_set_state");
+  }
   RunOptions options = {};
   options.threads = threads;
   f.model = f.create(&options);
   if (!f.model) fail(path, ": memory is short");
   inputs_ = edges(f.input);
   outputs_ = edges(f.output);
+  if (f.state) states_ = edges(f.state);
 }
 
 CompiledLibrary::~CompiledLibrary() = default;
@@ -89,17 +98,37 @@ void CompiledLibrary::watch(std::function<void(const std::string &)> after_step)
   functions_->watch(functions_->model, after_step_ ? +call : nullptr, this);
 }
 
+namespace {
+
+// Row-major.
+Tensor checked(const char *what, const CompiledLibrary::Edge &e, const Tensor &t) {
+  if (t.type() != e.type || t.shape() != e.shape)
+    fail("the ", what, " '", e.name, "' is ", facts(t.type()).name, " ", to_string(t.shape()),
+         "; the compiled model takes ", facts(e.type).name, " ", to_string(e.shape));
+  return t.in_layout(Layout::row_major);
+}
+
+}  // namespace
+
+Tensor CompiledLibrary::state(size_t number) const {
+  const Edge &e = states_.at(number);
+  const Tensor value = Tensor::empty(e.shape, e.type);
+  functions_->get_state(functions_->model, static_cast<int>(number), value.raw());
+  return value;
+}
+
+void CompiledLibrary::set_state(size_t number, const Tensor &value) const {
+  const Tensor rows = checked("state", states_.at(number), value);
+  functions_->set_state(functions_->model, static_cast<int>(number), rows.raw());
+}
+
 std::vector<Tensor> CompiledLibrary::run(const std::vector<Tensor> &inputs) const {
   if (inputs.size() != inputs_.size()) fail(inputs.size(), " inputs for a model of ", inputs_.size());
   std::vector<Tensor> given, made;
   std::vector<const void *> from;
   std::vector<void *> to;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const Edge &e = inputs_[i];
-    if (inputs[i].type() != e.type || inputs[i].shape() != e.shape)
-      fail("the input '", e.name, "' is ", facts(inputs[i].type()).name, " ", to_string(inputs[i].shape()),
-           "; the compiled model takes ", facts(e.type).name, " ", to_string(e.shape));
-    given.push_back(inputs[i].in_layout(Layout::row_major));
+    given.push_back(checked("input", inputs_[i], inputs[i]));
     from.push_back(given.back().raw());
   }
   for (const Edge &e : outputs_) {

@@ -25,9 +25,14 @@ class CompiledLibrary {
   };
   const std::vector<Edge> &inputs() const { return inputs_; }
   const std::vector<Edge> &outputs() const { return outputs_; }
+  // What a run leaves for the next one, in the handle that this has; none for most models.
+  const std::vector<Edge> &states() const { return states_; }
 
   // Inputs and outputs in the model's order.
   std::vector<Tensor> run(const std::vector<Tensor> &inputs) const;
+
+  Tensor state(size_t number) const;
+  void set_state(size_t number, const Tensor &value) const;
 
   // From now on, calls `after_step` when a step has run, with the name of the value that it made; null ends that.
   void watch(std::function<void(const std::string &value)> after_step);
@@ -36,7 +41,7 @@ class CompiledLibrary {
   struct Functions;
   std::function<void(const std::string &)> after_step_;
   std::unique_ptr<Functions> functions_;
-  std::vector<Edge> inputs_, outputs_;
+  std::vector<Edge> inputs_, outputs_, states_;
 };
 
 }  // namespace saltern

@@ -107,7 +107,7 @@ void check_operators(const Model &model) {
 
 std::vector<std::string> required_inputs(const Model &model) {
   std::vector<std::string> all;
-  for (const std::string &i : model.graph.inputs)
+  for (const std::string &i : model.graph.given())
     if (!model.graph.value(i).constant.defined()) all.push_back(i);
   return all;
 }

@@ -80,15 +80,16 @@ Operation::Compute computed(const Row &row) {
 
 Values sgd_formula(const Values &in, const Attributes &a) {
   const bool moves = in.size() > slots;
+  const Value zero = formula::constant_value(Type::f32, 0);
   algorithms::SgdSettings s;
   s.rate = in.at(rate);
   s.momentum = number(a, "momentum");
-  s.dampening = moves ? where(in.at(steps) == 0, 0, number(a, "dampening")) : Value(0);
+  s.dampening = moves ? where(in.at(steps) == 0, zero, number(a, "dampening")) : zero;
   s.weight_decay = number(a, "weight_decay");
   s.nesterov = formula::constant_value(Type::f32, static_cast<double>(a.integer("nesterov")));
   // Slots are stages, which p' reads: so each of them and p can be written over.
-  const Value before = moves ? in[slots] : Value(0);
-  const Value velocity = named("velocity", algorithms::sgd_velocity(in[parameter], in[slope], before, s));
+  const Value velocity =
+      named("velocity", algorithms::sgd_velocity(in[parameter], in[slope], moves ? in[slots] : zero, s));
   const Value moved = algorithms::sgd_moved(in[parameter], in[slope], velocity, s);
   return moves ? Values{moved, in[steps] + 1, velocity} : Values{moved, in[steps] + 1};
 }

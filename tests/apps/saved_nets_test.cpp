@@ -8,6 +8,7 @@
 #include "apps/fashion_mnist/net.h"
 #include "runtime/graph/model_file.h"
 #include "runtime/graph/trace.h"
+#include "runtime/optim/training_step.h"
 #include "runtime/tensor/npz.h"
 #include "tests/apps/run_program.h"
 #include "tests/apps/small_models.h"
@@ -215,6 +216,32 @@ TEST_F(SavedNets, ParametersAreWeightsNotShapesOrSingleNumbers) {
   save_onnx(path, model_of(g));
   EXPECT_EQ(json::parse(saltern("info --json " + path).out)["parameters"], 12);
   EXPECT_EQ(json::parse(saltern("convert --json " + path + " -o " + folder.file("out.onnx")).out)["parameters"], 12);
+}
+
+TEST_F(SavedNets, ATrainingStepTellsItsStateAndIsNoOnnx) {
+  Sequential net(Linear(random, 4, 5), BatchNorm1d(5), Tanh(), Linear(random, 5, 2));
+  const Graph step =
+      training_step(net, Tensor::outline({3, 4}), Tensor::outline({3, 2}), mean_squared_error, SGD(net, {0.1, 0.9}));
+  const std::string path = saved(step);
+  write_npz(data, {{"x", counting({3, 4})}, {"labels", counting({3, 2})}});
+  const json facts = json::parse(saltern("info " + path + " --json").out);
+  std::vector<std::string> names;
+  for (const json &s : facts.at("state")) names.push_back(s.at("name"));
+  for (const char *name : {"0.weight", "momentum.0.weight", "steps.3.bias", "1.running_var", "rate"})
+    EXPECT_EQ(std::count(names.begin(), names.end(), name), 1) << name;
+  EXPECT_EQ(facts.at("inputs").size(), 2u);
+  EXPECT_EQ(facts.at("outputs").size(), 1u);
+  EXPECT_GE(facts.at("state_bytes").get<int64_t>(), 2 * (4 * 5 + 5 + 5 + 5 + 5 * 2 + 2) * 4);
+  expect_good("run " + path + " --inputs " + data + " --outputs " + folder.file("loss.npz"));
+  EXPECT_EQ(read_npz(folder.file("loss.npz")).size(), 1u);
+  expect_good("run " + path + " --compiled --inputs " + data);
+  expect_good("verify " + path);
+  expect_good("bench " + path + " --seconds 0.01");
+  expect_good("bench " + path + " --compiled --seconds 0.01");
+  expect_good("compile " + path + " -o " + folder.file("out"));
+  const Said said = saltern("convert " + path + " -o " + folder.file("net.onnx"));
+  EXPECT_EQ(said.code, 3) << said.all;
+  EXPECT_TRUE(contains(said.all, "keeps state"));
 }
 
 }  // namespace

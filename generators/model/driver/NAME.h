@@ -64,6 +64,17 @@ NAME_model *NAME_create_from_memory(const NAME_options *options, const void *fil
 NAME_model *NAME_create(const NAME_options *options);
 #endif
 
+#ifdef NAME_STATE
+/* What a run finds as the run before left it, and leaves for the next one: a handle's own. It begins as the model was
+   compiled with. `number` is from 0 to NAME_STATES - 1. */
+#define NAME_STATES 1
+const NAME_tensor *NAME_state(int number);
+int NAME_state_number(const char *name);
+/* Copies it out of the handle, or into it: `bytes` of NAME_state. Not zero: there is no such state, or a null pointer. */
+int NAME_get_state(const NAME_model *model, int number, void *to);
+int NAME_set_state(NAME_model *model, int number, const void *from);
+#endif
+
 /* Zero, or an error whose text NAME_error gives: a null pointer among the inputs or outputs, or a CPU that lacks what the
    library was compiled for. Memory that is aligned to 64 bytes saves copies; outputs may lie over inputs. */
 int NAME_run(NAME_model *model, const void *const *inputs, void *const *outputs);

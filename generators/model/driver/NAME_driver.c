@@ -48,8 +48,12 @@ static void transpose(uint8_t *to, const uint8_t *from, int outer, int rows, int
 
 /* Nothing is written through it where it is among the weights. */
 static uint8_t *place(const NAME_model *model, int region, int64_t offset) {
-  return (region ? (uint8_t *)(uintptr_t)model->weights : model->workspace) + offset;
+  uint8_t *regions[] = {model->workspace, (uint8_t *)(uintptr_t)model->weights, model->state};
+  return regions[region] + offset;
 }
+#ifdef NAME_STATE
+#include "state.h"
+#endif
 
 static int run_step(NAME_model *model, const struct step *s) {
   buffer buffers[most_uses];
@@ -173,6 +177,9 @@ static int run_variant(NAME_model *model, const struct variant *v, size_t first,
     const uint8_t *made = model->edges[NAME_INPUTS + i];
     if (made != to) transpose(to, made, e->outer, e->pixels, e->channels, (size_t)e->element);
   }
+#ifdef NAME_STATE
+  keep_state(model);
+#endif
   return 0;
 }
 

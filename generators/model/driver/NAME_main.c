@@ -22,7 +22,11 @@ static const char usage[] =
 #ifdef NAME_ANY_BATCH
     "  --batch N         runs N samples, which the input files hold one after the other\n"
 #endif
+#ifdef NAME_STATE
+    "  --list            prints the inputs, outputs and state\n"
+#else
     "  --list            prints the inputs and outputs\n"
+#endif
     "  --help            prints this\n";
 
 /* The element types as NumPy writes them; it has none for some, which go as plain bytes. */
@@ -195,6 +199,9 @@ int main(int count, char **arguments) {
     if (!strcmp(a, "--list")) {
       for (int n = 0; n < NAME_INPUTS; ++n) list("input", NAME_input(n));
       for (int n = 0; n < NAME_OUTPUTS; ++n) list("output", NAME_output(n));
+#ifdef NAME_STATE
+      for (int n = 0; n < NAME_STATES; ++n) list("state", NAME_state(n));
+#endif
       return 0;
     }
     if (!strcmp(a, "--outputs") && value)

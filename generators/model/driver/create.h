@@ -1,5 +1,6 @@
 #pragma once
-/* A handle's beginning and end. It is one piece of memory: the model, its pieces' heads, the workspace, the pieces. */
+/* A handle's beginning and end. It is one piece of memory: the model, its pieces' heads, the workspace, the
+   state, the pieces. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,7 @@ static size_t head_bytes(int pieces) {
 }
 size_t NAME_memory_bytes(const NAME_options *options) {
   const int pieces = options ? piece_count(options) : 1;
-  return head_bytes(pieces) + workspace_bytes + caller_bytes + (size_t)(pieces - 1) * task_bytes;
+  return head_bytes(pieces) + workspace_bytes + state_bytes + caller_bytes + (size_t)(pieces - 1) * task_bytes;
 }
 
 static NAME_model *create(const NAME_options *options, const uint8_t *weights) {
@@ -49,7 +50,9 @@ static NAME_model *create(const NAME_options *options, const uint8_t *weights) {
   model->pieces = (struct piece *)(void *)(memory + aligned(sizeof *model));
   model->piece_count = pieces;
   model->workspace = memory + head_bytes(pieces);
-  cut_pieces(model, model->workspace + workspace_bytes);
+  model->state = model->workspace + workspace_bytes;
+  memcpy(model->state, weights + first_state, state_bytes);
+  cut_pieces(model, model->state + state_bytes);
   pthread_once(&once, install);
   model->cpu_can = halide_can_use_target_features(sizeof cpu_features / sizeof cpu_features[0], cpu_features);
   if (o.threads > 1 && !o.parallel_for) start_threads(model);

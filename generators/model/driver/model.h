@@ -13,7 +13,7 @@ enum { most_threads = 256 };
 
 struct NAME_model {
   NAME_options options;
-  uint8_t *workspace;
+  uint8_t *workspace, *state;
   const uint8_t *weights;
   uint8_t *edges[NAME_INPUTS + NAME_OUTPUTS]; /* where inputs and outputs lie in this run */
   void *mapped;                               /* the weights' file, or null */

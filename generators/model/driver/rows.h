@@ -1,7 +1,10 @@
 #pragma once
 /* What the tables of a model are made of (tables.h). */
 
+#include <stddef.h>
 #include <stdint.h>
+
+enum { in_workspace, in_weights, in_state };
 
 /* In a region, or (edge >= 0) in the memory of an input or output, which are numbered together. */
 struct use {
@@ -20,6 +23,12 @@ struct edge {
   int region;
   int64_t offset;
   int outer, channels, pixels, element, direct;
+};
+/* To a state, when all is computed. */
+struct copy {
+  int region;
+  int64_t from, to;
+  size_t bytes;
 };
 struct variant {
   const struct step *steps;

@@ -7,7 +7,9 @@
 #include "rows.h"
 
 enum { most_uses = 3 };
-static const size_t workspace_bytes = 256, weights_bytes = 64;
+static const size_t workspace_bytes = 256, weights_bytes = 64, state_bytes = 64;
+/* Where the state's beginning is among the weights. */
+static const size_t first_state = 0;
 /* What kernels take while they run: on the thread that calls them, and on one that runs tasks of their loops. */
 static const size_t caller_bytes = 128, task_bytes = 64;
 /* The least CPU that the kernels were compiled for, as Halide numbers what a CPU can have. */
@@ -33,3 +35,9 @@ static const struct variant variants[] = {
 static const int64_t input_shape_0[] = {1, 4, 2, 3}, output_shape_0[] = {1, 4, 2, 3};
 static const NAME_tensor input_facts[] = {{"x", "f32", 4, input_shape_0, 24, 96}};
 static const NAME_tensor output_facts[] = {{"y", "f32", 4, output_shape_0, 24, 96}};
+#ifdef NAME_STATE
+static const int64_t state_shape_0[] = {4};
+static const NAME_tensor state_facts[] = {{"s", "f32", 1, state_shape_0, 4, 16}};
+static const struct edge state_edges[] = {{in_state, 0, 1, 1, 4, 4, 0}};
+static const struct copy state_copies[] = {{in_workspace, 128, 0, 16}, {0, 0, 0, 0}};
+#endif

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -110,6 +111,18 @@ class Images {
   std::vector<std::string> changed_;  // values whose nodes are to be looked at
 };
 
+// Adds a node that copies a value of rank 4 into this order of memory, and gives the copy's name.
+std::string copied_to(Layout layout, const std::string &name, const Graph::Value &v, Graph &graph,
+                      std::vector<Graph::Node> &nodes) {
+  const std::string copy = graph.fresh_name(name + (layout == rows ? ".rows" : ".image"));
+  graph.values[copy] = {v.shape, v.type, {}};
+  graph.values[copy].layout = layout;
+  std::vector<formula::Expression> here;
+  for (int d = 0; d < 4; ++d) here.push_back(formula::axis(d));
+  nodes.push_back({"formula", {{"element", formula::load(0, v.type, here)}}, {name}, {copy}});
+  return copy;
+}
+
 // Where an operation wants another order of memory than a value has, it reads a copy, of which there is one for all.
 // Constants are laid out for each kernel when it is emitted.
 void add_copies(Graph &graph) {
@@ -121,14 +134,7 @@ void add_copies(Graph &graph) {
       const Graph::Value v = graph.value(name);
       if (!wanted || v.shape.size() != 4 || v.constant.defined() || lies_as(v, *wanted)) continue;
       std::string &copy = copies[{name, *wanted}];
-      if (copy.empty()) {
-        copy = graph.fresh_name(name + (*wanted == rows ? ".rows" : ".image"));
-        graph.values[copy] = {v.shape, v.type, {}};
-        graph.values[copy].layout = *wanted;
-        std::vector<formula::Expression> here;
-        for (int d = 0; d < 4; ++d) here.push_back(formula::axis(d));
-        nodes.push_back({"formula", {{"element", formula::load(0, v.type, here)}}, {name}, {copy}});
-      }
+      if (copy.empty()) copy = copied_to(*wanted, name, v, graph, nodes);
       name = copy;
     }
     nodes.push_back(std::move(n));
@@ -136,11 +142,24 @@ void add_copies(Graph &graph) {
   graph.nodes = std::move(nodes);
 }
 
+// A state's next value lies as the state does, whose memory it takes.
+void keep_state_as_it_lies(Graph &graph) {
+  for (Graph::State &s : graph.state) {
+    const Graph::Value v = graph.value(s.next);
+    const Layout kept = graph.value(s.value).layout;
+    if (v.shape.size() != 4 || lies_as(v, kept)) continue;
+    const std::string copy = copied_to(kept, s.next, v, graph, graph.nodes);
+    std::replace(graph.outputs.begin(), graph.outputs.end(), s.next, copy);
+    s.next = copy;
+  }
+}
+
 }  // namespace
 
 Graph with_layouts(Graph graph) {
   Images(graph).choose();
   add_copies(graph);
+  keep_state_as_it_lies(graph);
   return graph;
 }
 
