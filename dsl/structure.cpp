@@ -125,7 +125,9 @@ Pattern classify(const Stage &s) {
       const bool steps = std::any_of(axes.begin(), axes.end(), is_step);
       slides |= steps && !std::all_of(axes.begin(), axes.end(), is_step);
     }
-    if (l->arguments.empty()) continue;
+    // What is the same for all steps has no part in where they run.
+    const std::set<int> all = axes_in(l);
+    if (std::none_of(all.begin(), all.end(), is_step)) continue;
     const std::set<int> innermost = axes_in(l->arguments.back());
     along_axes |= !innermost.empty() && std::none_of(innermost.begin(), innermost.end(), is_step);
   }

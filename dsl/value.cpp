@@ -39,28 +39,40 @@ Expression step_of(const ReductionStep &s) {
   return interned(std::move(n));
 }
 
-// Makes each reduction inside of e a stage of its own, over the axes and the steps around it that it depends on.
-Expression with_reductions_apart(const Expression &e, const std::vector<Expression> &extents) {
+// Makes each reduction inside of e a stage of its own, over the steps around it that it depends on, and the axes: all of
+// them where no step is around it, with an extent of 1 where it does not depend on one, so that schedules see how it lies
+// beside its reader.
+Expression with_reductions_apart(const Expression &e, const std::vector<Expression> &extents, int rank) {
   return transformed(e, [&](const Expression &at) -> Expression {
     if (at->kind != Kind::reduce) return {};
     Replacements by;
     for (const ReductionStep &s : at->steps) by[step_of(s)] = {};
     std::vector<Expression> around;
+    bool beside = true;
     for_each_node(at->arguments[0], [&](const Expression::Node &n) {
       if (n.kind == Kind::carried)
         throw std::invalid_argument("a scan's element sees one element before, not a sum of them");
       if (n.kind != Kind::axis && n.kind != Kind::step) return;
       const Expression index = n.kind == Kind::axis ? axis(n.number) : interned(n);
-      if (by.emplace(index, Expression()).second) around.push_back(index);
+      if (!by.emplace(index, Expression()).second) return;
+      around.push_back(index);
+      beside &= n.kind == Kind::axis && n.number < rank;
     });
     std::sort(around.begin(), around.end(), ByStructure());
+    if (beside) {
+      const std::vector<Expression> used = std::exchange(around, axes_of(rank));
+      for (Expression &i : around)
+        if (std::none_of(used.begin(), used.end(), [&](const Expression &u) { return is_same(u, i); })) i = 0;
+    }
     Stage s;
     s.reduction = at->function;
     s.rank = static_cast<int>(around.size());
     s.name = name(at->function);
     for (const Expression &i : around) {
-      by[i] = axis(static_cast<int>(s.extents.size()));
-      s.extents.push_back(i->kind == Kind::axis ? extents.at(static_cast<size_t>(i->number)) : extent_of_step(i));
+      if (i->kind != Kind::constant) by[i] = axis(static_cast<int>(s.extents.size()));
+      s.extents.push_back(i->kind == Kind::constant ? Expression(1)
+                          : i->kind == Kind::axis   ? extents.at(static_cast<size_t>(i->number))
+                                                    : extent_of_step(i));
     }
     for (const ReductionStep &step : at->steps) {
       by[step_of(step)] = axis(static_cast<int>(s.extents.size()));
@@ -198,7 +210,7 @@ Value compute(const std::string &name, const std::vector<Expression> &extents, c
     }
     e = with(e->arguments[0], by);
   }
-  s.element = with_reductions_apart(e, s.extents);
+  s.element = with_reductions_apart(e, s.extents, s.rank);
   return stage(std::move(s));
 }
 
@@ -221,7 +233,7 @@ Value inlined(const std::vector<Expression> &extents, const Element &element) {
   s.name = "map";
   s.rank = static_cast<int>(extents.size());
   s.extents = extents;
-  s.element = with_reductions_apart(element(axes_of(s.rank)), s.extents);
+  s.element = with_reductions_apart(element(axes_of(s.rank)), s.extents, s.rank);
   return stage(std::move(s));
 }
 
