@@ -1,9 +1,9 @@
 #include "schedules/forms/dense.h"
 
+#include "algorithms/normalisation.h"
 #include "generators/kernel.h"
 #include "schedules/contraction.h"
 #include "schedules/forms/padding.h"
-#include "schedules/patterns/normalisation.h"
 
 namespace saltern::generators {
 namespace {
@@ -72,10 +72,9 @@ const Kernel dense_gradient_w(
 // The bias of a convolution too: channels last, its pixels and images are one long batch.
 const Kernel dense_gradient_b("dense_gradient_b",
                               [](Build &k) {
-                                const Tensor db = forms::dense_gradient_b(k.input("dy", 2));
-                                k.output("db", db);
-                                k.schedule(formula::Pattern::column,
-                                           [&](const Machine &m) { schedules::over_rows(db.func(), db.extent(0), m); });
+                                const formula::Value dy = k.input("dy", {"n", "o"});
+                                k.output("db", algorithms::of_channel(formula::sum(dy, {0}), 1));
+                                k.schedule_by_structure();
                               },
                               {{{1, 1}}, {{5, 3}}, {{17, 300}}},
                               {{"32 channels, 64 images of 28 x 28", {{32, 64 * 28 * 28}}, 32.0 * 64 * 28 * 28}});

@@ -5,7 +5,6 @@
 //
 //   dx(i, n) = sum_o w(i, o) dy(o, n)
 //   dw(i, o) = sum_n x(i, n) dy(o, n)
-//   db(o)    = sum_n dy(o, n)
 
 #include "schedules/forms/tensor.h"
 
@@ -36,15 +35,6 @@ inline Tensor dense_gradient_w(const Tensor &x, const Tensor &dy) {
   dw(i, o) = Halide::cast(x.type(), 0);
   dw(i, o) += x(i, n) * dy(o, n);
   return {dw, {x.extent(0), dy.extent(0)}};
-}
-
-inline Tensor dense_gradient_b(const Tensor &dy) {
-  Halide::Var o("o");
-  Halide::RDom n(0, dy.extent(1), "n");
-  Halide::Func db("dense_db");
-  db(o) = Halide::cast(dy.type(), 0);
-  db(o) += dy(o, n);
-  return {db, {dy.extent(0)}};
 }
 
 }  // namespace saltern::forms

@@ -9,7 +9,6 @@
 #include <algorithm>
 
 #include "schedules/patterns/contraction.h"
-#include "schedules/patterns/normalisation.h"
 
 namespace saltern::schedules {
 
@@ -74,6 +73,42 @@ struct Attention {
   Halide::Func query, key, value;
   Halide::Func product, scores, largest, power, total, sum;
 };
+
+constexpr int long_row = 512;
+
+// f(n) with one update over the row, where `consumer` at loop n needs it.
+inline void along_row(Halide::Func f, Halide::Func consumer, const Halide::Var &at, const Machine &m) {
+  const int lanes = m.float_lanes();
+  const Halide::RVar r = f.rvars(0)[0];
+  // In a row that is known to be long, some vectors of partial results, so that none waits for the one before it. To
+  // join them takes longer than a short row does.
+  const auto extent = Halide::Internal::as_const_int(f.update().get_schedule().rvars()[0].extent);
+  const int vectors = extent && *extent >= long_row ? 4 : 1;
+  Halide::RVar step("step"), lane("lane");
+  Halide::Var part("part"), vector("vector");
+  f.compute_at(consumer, at);
+  f.update().split(r, step, lane, lanes * vectors, Halide::TailStrategy::GuardWithIf);
+  Halide::Func partial = f.update().rfactor(lane, part);
+  partial.compute_at(consumer, at);
+  if (vectors == 1) {
+    partial.vectorize(part).update().reorder(part, step).vectorize(part);
+  } else {
+    partial.split(part, vector, part, lanes).vectorize(part).unroll(vector);
+    partial.update().split(part, vector, part, lanes).reorder(part, vector, step).vectorize(part).unroll(vector);
+  }
+  // Joined by halves: one after the other, each would wait for the one before it. A row of few vectors would have to ask
+  // of too many lanes whether they are there.
+  const bool by_halves = extent && *extent >= 4 * lanes;
+  for (int width = lanes * vectors; by_halves && width > 2; width /= 2) {
+    Halide::RVar half("half"), rest("rest");
+    Halide::Var place("place");
+    f.update().split(lane, half, rest, width / 2);
+    Halide::Func joined = f.update().rfactor(rest, place);
+    joined.compute_at(consumer, at).vectorize(place).update().vectorize(place).unroll(half);
+    lane = rest;
+  }
+  f.update().unroll(lane);
+}
 
 inline void attention(Attention a, const AttentionShape &shape, const Machine &m, const AttentionKnobs &knobs) {
   using Halide::TailStrategy;

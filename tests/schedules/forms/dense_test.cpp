@@ -36,8 +36,7 @@ TEST_P(Dense, IsTheSumOfProducts) {
 TEST_P(Dense, GradientsMatchAdjointAndFiniteDifferences) {
   check_gradient({x, w, b}, [](const Tensors &in) { return forms::dense(in[0], in[1], in[2]); },
                  {{0, [](const Tensors &in, const Tensor &dy) { return forms::dense_gradient_x(in[1], dy); }},
-                  {1, [](const Tensors &in, const Tensor &dy) { return forms::dense_gradient_w(in[0], dy); }},
-                  {2, [](const Tensors &, const Tensor &dy) { return forms::dense_gradient_b(dy); }}});
+                  {1, [](const Tensors &in, const Tensor &dy) { return forms::dense_gradient_w(in[0], dy); }}});
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, Dense,
