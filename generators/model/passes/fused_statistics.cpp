@@ -19,6 +19,17 @@ constexpr int64_t longest_row = 1 << 16, least_rows = 8;
 // What is smaller is one task anyhow (schedules/patterns/elementwise.h).
 constexpr int64_t one_task = 16384;
 
+// The axes that an expression depends on; nothing where it depends on steps of a reduction around it, too.
+std::optional<std::set<int>> axes_alone(const Expression &e) {
+  std::set<int> axes, own, steps;
+  formula::for_each_node(e, [&](const Expression::Node &n) {
+    for (const formula::ReductionStep &s : n.steps) own.insert(s.id);
+    if (n.kind == Kind::axis) axes.insert(n.number);
+    if (n.kind == Kind::step) steps.insert(n.number);
+  });
+  return std::includes(own.begin(), own.end(), steps.begin(), steps.end()) ? std::optional(axes) : std::nullopt;
+}
+
 // The axes that all reductions of a formula depend on, where these are the same and no reduction is inside another one's
 // steps: then one walk over those axes computes all of them.
 std::optional<std::set<int>> shared_axes(const Expression &element) {
@@ -26,19 +37,22 @@ std::optional<std::set<int>> shared_axes(const Expression &element) {
   bool alike = true;
   formula::for_each_node(element, [&](const Expression::Node &n) {
     if (n.kind != Kind::reduce) return;
-    std::set<int> axes, own;
-    formula::for_each_node(n.arguments[0], [&](const Expression::Node &m) {
-      for (const formula::ReductionStep &s : m.steps) own.insert(s.id);
-    });
-    for (const formula::ReductionStep &s : n.steps) own.insert(s.id);
-    formula::for_each_node(n.arguments[0], [&](const Expression::Node &m) {
-      if (m.kind == Kind::axis) axes.insert(m.number);
-      if (m.kind == Kind::step) alike &= own.count(m.number) > 0;
-    });
+    const auto axes = axes_alone(formula::interned(n));
     if (!shared) shared = axes;
-    alike &= *shared == axes;
+    alike &= axes && *shared == *axes;
   });
   return alike ? shared : std::nullopt;
+}
+
+// What is divided by a root that elements share is multiplied by its inverse, which is taken once for all of them. The
+// inverse of a root is never too great a number.
+Expression with_inverse_roots(const Expression &element, const std::set<int> &shared) {
+  return formula::transformed(element, [&](const Expression &at) -> Expression {
+    if (at->kind != Kind::call || at->function != formula::Function::divide || !is_real(at.type())) return {};
+    const Expression &divided = at->arguments[0], &by = at->arguments[1];
+    if (by->kind != Kind::call || by->function != formula::Function::sqrt || axes_alone(by) != shared) return {};
+    return divided->kind == Kind::constant ? Expression() : divided * (1.0 / by);
+  });
 }
 
 int64_t longest_reduction(const Expression &element) {
@@ -93,6 +107,12 @@ class Fusing {
            });
   }
 
+  // Elements less their mean, say: cheap enough to be computed by each of its readers.
+  bool is_repeated(const Graph::Node &n) const {
+    return is_elementwise(graph_, n) && !cost_of(n.attributes.expression("element")).dear &&
+           std::any_of(n.inputs.begin(), n.inputs.end(), [&](const std::string &i) { return reduces(i); });
+  }
+
   // Formulas whose values are read by `last` and by each other only, the latest first.
   std::vector<size_t> chain_before(size_t last) const {
     std::set<size_t, std::greater<>> chain, waiting = {last};
@@ -104,7 +124,7 @@ class Fusing {
         if (maker == makers_.end() || chain.count(maker->second)) continue;
         const Graph::Node &made = graph_.nodes[maker->second];
         if (made.operation != "formula" || graph_.is_output(input) || !is_exact(graph_.value(input).type)) continue;
-        if (!is_statistic(made)) continue;
+        if (!is_statistic(made) && !is_repeated(made)) continue;
         const std::set<size_t> &readers = readers_.at(input);
         if (std::all_of(readers.begin(), readers.end(), [&](size_t r) { return r == last || chain.count(r); })) {
           chain.insert(maker->second);
@@ -129,18 +149,17 @@ class Fusing {
       fused.inputs.clear();
       fused.attributes = {{"element", inlined(reading, read, made, fused.inputs)}};
     }
-    if (!is_worth_it(fused)) return;
+    const Expression element = fused.attributes.expression("element");
+    const auto axes = shared_axes(element);
+    if (!axes || axes->empty() || !is_worth_it(element, *axes, graph_.value(fused.outputs[0]).shape)) return;
+    fused.attributes.set("element", with_inverse_roots(element, *axes));
     graph_.nodes[last] = std::move(fused);
     for (size_t maker : chain) graph_.nodes[maker] = {};
   }
 
-  bool is_worth_it(const Graph::Node &fused) const {
-    const Expression element = fused.attributes.expression("element");
-    const auto axes = shared_axes(element);
-    if (!axes || axes->empty()) return false;
-    const Shape &shape = graph_.value(fused.outputs[0]).shape;
+  static bool is_worth_it(const Expression &element, const std::set<int> &axes, const Shape &shape) {
     int64_t rows = 1;
-    for (int a : *axes) rows *= shape[static_cast<size_t>(a)];
+    for (int a : axes) rows *= shape[static_cast<size_t>(a)];
     const int64_t row = std::max(longest_reduction(element), elements(shape) / std::max<int64_t>(rows, 1));
     return row <= longest_row && (rows >= least_rows || rows * row <= one_task);
   }

@@ -18,10 +18,6 @@ namespace saltern::generators {
 // What is left of batch norm, as one multiplication and one addition for each channel.
 [[nodiscard]] Graph with_batch_norm_as_arithmetic(Graph graph);
 
-// Formulas that together are a norm over the last dimensions (with mean or without, scaled and shifted by constants or
-// not), as exporters write it down, are a layer_norm or rms_norm. Values that are read elsewhere too leave them alone.
-[[nodiscard]] Graph with_recognised_norms(Graph graph);
-
 // A dense layer that reads a flattened image becomes a convolution whose window is the whole image: the image stays as
 // it lies in memory, and its weights are packed in that order.
 [[nodiscard]] Graph with_dense_on_images(Graph graph);

@@ -99,7 +99,10 @@ void lower_power(Lowering &n) {
   const Type type = whole                                                            ? Type::i64
                     : a.type == Type::f64 || b.type == Type::f64 || !is_real(a.type) ? Type::f64
                                                                                      : Type::f32;
-  n.give(0, cast(a.type, power(cast(type, a), cast(type, b))));
+  const Value base = cast(type, a);
+  // Squares, as exporters write them, are for multiplication.
+  const bool squares = b.value.defined() && b.value.size() == 1 && b.rank() <= a.rank() && b.value.reals()[0] == 2;
+  n.give(0, cast(a.type, squares ? base * base : power(base, cast(type, b))));
 }
 
 void lower_modulo(Lowering &n) {
