@@ -102,20 +102,22 @@ class Scheduler {
     if (s.is_map()) pending_.erase(&s);
     const std::vector<const Stage *> chain = chain_of(s);
     for (const Stage *c : chain) done(*c);
-    if (chain.empty()) return reads_along_columns(s) > 0 ? by_columns(out, s) : elementwise(out, s);
+    if (chain.empty()) return is_of_columns(s) ? by_columns(out, s) : elementwise(out, s);
     if (s.rank == 0) return whole(chain);
     std::set<int> inner;
-    bool rows = true, deeper = false;
+    bool rows = true, deeper = false, by_lanes = false;
     for (const Stage *c : chain) {
       deeper |= c->rank > s.rank;
+      by_lanes |= !at(*c).parts.empty();
       for (int d = 0; d < s.rank; ++d)
         if (!c->is_map() && is_one(c->extents[static_cast<size_t>(d)])) inner.insert(d);
       rows &= c->is_map() || formula::classify(*c) == Pattern::row;
     }
-    // Reduced dimensions must be the innermost ones for vectors along them.
-    for (int d = s.rank - static_cast<int>(inner.size()); d < s.rank; ++d) rows &= inner.count(d) > 0;
-    if (deeper || (rows && !inner.empty()))
-      row_chain(out, s, chain, inner.size());
+    // Vectors run along reduced dimensions where these are the innermost ones.
+    bool along = !inner.empty();
+    for (int d = s.rank - static_cast<int>(inner.size()); d < s.rank; ++d) along &= inner.count(d) > 0;
+    if (deeper || along || (inner.empty() && rows && by_lanes))
+      row_chain(out, s, chain, inner);
     else
       column_chain(out, s, chain, inner);
   }
@@ -170,7 +172,7 @@ class Scheduler {
   }
 
   // Whether its schedule is one that computes it whole.
-  static bool is_made_before(const Stage &s) {
+  bool is_made_before(const Stage &s) const {
     const Pattern p = formula::classify(s);
     return p == Pattern::scatter || p == Pattern::scan || (p == Pattern::column && is_long_column(s));
   }
@@ -206,6 +208,12 @@ class Scheduler {
     const std::vector<Var> args = out.args();
     // One element is on the stack, aligned to no vector, which a vector's masked store asks for.
     if (std::all_of(s.extents.begin(), s.extents.begin() + s.rank, is_one)) return;
+    int64_t elements = 1;
+    for (int d = 0; d < s.rank; ++d) elements *= known(s.extents[static_cast<size_t>(d)]);
+    if (elements > 0 && elements <= knobs_.chunk) {  // a single task
+      out.vectorize(args[0], lanes(out), TailStrategy::GuardWithIf);
+      return;
+    }
     Var chunk("chunk"), element("element");
     if (args.size() == 1) {
       // Vectors first: the last chunk then ends with the last vector, where it would go on through masked nothing.
@@ -228,13 +236,12 @@ class Scheduler {
     out.vectorize(element, lanes(out), TailStrategy::GuardWithIf);
   }
 
-  // Loads that vary with the innermost axis only.
-  static int reads_along_columns(const Stage &s) {
-    if (s.rank < 2 || !s.is_map()) return 0;
-    int count = 0;
-    for (const Expression &l : formula::loads_in(s.element))
-      count += formula::axes_in(l) == std::set<int>{s.rank - 1} ? 1 : 0;
-    return count;
+  // Whether something is loaded that varies with the innermost axis only, of which nobody knows yet how long it is.
+  static bool is_of_columns(const Stage &s) {
+    if (s.rank < 2 || !s.is_map() || known(s.extents[static_cast<size_t>(s.rank) - 1]) > 0) return false;
+    const std::vector<Expression> loads = formula::loads_in(s.element);
+    return std::any_of(loads.begin(), loads.end(),
+                       [&](const Expression &l) { return formula::axes_in(l) == std::set<int>{s.rank - 1}; });
   }
 
   // Whole blocks of columns, the last one moved inwards, so that nothing is masked; where there are fewer columns than a
@@ -269,70 +276,173 @@ class Scheduler {
     }
   }
 
-  // Numbers: reductions over everything.
+  // Reductions over everything, and what is kept for them.
   void whole(const std::vector<const Stage *> &chain) {
     for (const Stage *c : chain) {
-      if (c->is_map())
-        func(*c).compute_root();
-      else
+      if (!c->is_map()) {
         reduce_at(*c, LoopLevel::root());
+        continue;
+      }
+      Func f = func(*c);
+      f.compute_root();
+      if (c->rank > 0) elementwise(f, *c);
     }
   }
 
-  void row_chain(Func out, const Stage &s, const std::vector<const Stage *> &chain, size_t inner) {
-    const bool any = out.args().size() > inner;
-    const Var task("task"), row("row");
-    if (any) {
-      const Var all = fused_loops(out, inner);
-      out.split(all, task, row, knobs_.rows, TailStrategy::GuardWithIf).parallel(task);
+  // The number that an extent is, else 0.
+  static int64_t known(const Expression &e) { return e->kind == Expression::Kind::constant ? e->integer : 0; }
+
+  // Shares the loop `all` out to threads: of its `count` turns, which go through so many elements each, as many are a task
+  // as make a chunk, or as the knob says where that is not known (0). Of about the same numbers one that divides is best.
+  void in_tasks(Func out, const Var &all, const Var &task, const Var &turn, int64_t elements, int64_t count) const {
+    const bool is_known = elements > 0 && count > 0;
+    const int64_t most = is_known ? std::clamp<int64_t>(knobs_.chunk / elements, 1, count) : knobs_.rows;
+    int64_t turns = most;
+    while (is_known && count % turns != 0 && 2 * turns > most) --turns;
+    if (is_known && count % turns != 0) turns = most;
+    out.split(all, task, turn, static_cast<int>(turns), TailStrategy::GuardWithIf);
+    if (!is_known || turns < count) out.parallel(task);
+  }
+
+  // Elements that a chain goes through for what lies at one place of the dimensions that are not `inner`, all of which
+  // are steps or inner ones: 0 where they are not known.
+  static int64_t elements_at(const std::vector<const Stage *> &chain, const std::set<int> &inner) {
+    int64_t most = 1;
+    for (const Stage *c : chain) {
+      int64_t all = 1;
+      for (int d = 0; d < static_cast<int>(c->extents.size()); ++d)
+        if (d >= c->rank || inner.count(d) > 0) all *= known(c->extents[static_cast<size_t>(d)]);
+      if (all == 0) return 0;
+      most = std::max(most, all);
     }
-    const LoopLevel level = any ? LoopLevel(out, row) : LoopLevel::root();
-    if (inner > 0 && !is_one(s.extents[static_cast<size_t>(s.rank) - 1]))
+    return most;
+  }
+
+  // `inner` dimensions of the output are reduced; they are the innermost ones.
+  void row_chain(Func out, const Stage &s, const std::vector<const Stage *> &chain, const std::set<int> &inner) {
+    if (out.args().size() == inner.size()) {
+      whole(chain);
+      return elementwise(out, s);
+    }
+    const Var task("task"), row("row"), all = fused_loops(out, inner.size());
+    int64_t count = 1;
+    for (int d = 0; d < s.rank; ++d)
+      if (inner.count(d) == 0) count *= known(s.extents[static_cast<size_t>(d)]);
+    // Where rows of the output are columns of what is read, these are reduced a vector at a time.
+    const auto is_turned = [&](const Stage *c) {
+      return out.args().size() == inner.size() + 1 && c->rank == s.rank && !c->is_map() && at(*c).parts.empty() &&
+             formula::classify(*c) == Pattern::column;
+    };
+    const bool any_turned = std::any_of(chain.begin(), chain.end(), is_turned);
+    in_tasks(out, all, task, row, elements_at(chain, inner) / (any_turned ? lanes(out) : 1), count);
+    const LoopLevel level(out, row);
+    if (!inner.empty() && !is_one(s.extents[static_cast<size_t>(s.rank) - 1]))
       out.vectorize(out.args()[0], lanes(out), TailStrategy::GuardWithIf);
     for (const Stage *c : chain) {
+      Func f = func(*c);
+      if (is_turned(c)) {
+        along_column(f, f.args()[inner.size()], {out, task}, lanes(f), false);
+        continue;
+      }
       if (!c->is_map()) {
         reduce_at(*c, level);
         continue;
       }
-      Func f = func(*c);
       f.compute_at(level);
       if (is_one(c->extents[static_cast<size_t>(c->rank) - 1])) continue;
-      if (any) f.store_at(out, task);
+      f.store_at(out, task);
       // Of short rows whole vectors are stored, for others read them at once and would wait for one with a mask.
       f.specialize(columns_of(*c) <= 2 * lanes(f)).vectorize(f.args()[0], lanes(f), TailStrategy::PredicateLoads);
       f.vectorize(f.args()[0], lanes(f), TailStrategy::GuardWithIf);
     }
   }
 
+  // Columns that are reduced side by side, and as many in a vector: several vectors where they are known to be there.
+  struct Block {
+    int columns, vector;
+    TailStrategy tail;
+  };
+  Block column_block(const Func &out, const Stage &s) const {
+    const int vector = lanes(out), widest = std::clamp(knobs_.columns, vector, 4 * vector);
+    const int64_t columns = known(s.extents[static_cast<size_t>(s.rank) - 1]);
+    if (columns == 0) return {vector, vector, TailStrategy::GuardWithIf};
+    if (columns >= widest) return {widest, vector, TailStrategy::ShiftInwards};
+    const int fitting = static_cast<int>(std::min<int64_t>(vector, columns));
+    return {fitting, fitting, TailStrategy::ShiftInwards};
+  }
+
   void column_chain(Func out, const Stage &s, const std::vector<const Stage *> &chain, const std::set<int> &inner) {
     const std::vector<Var> args = out.args();
-    const int vector = lanes(out);
+    const Block block = column_block(out, s);
     const auto loop = [&](int d) { return args[static_cast<size_t>(s.rank - 1 - d)]; };
-    Var tile("tile"), outermost = tile;
-    out.split(args[0], tile, args[0], vector, TailStrategy::GuardWithIf);
+    const Var tile("tile"), in_a_task("in_task"), task("task");
+    out.split(args[0], tile, args[0], block.columns, block.tail);
     std::vector<Halide::VarOrRVar> order = {args[0]};
-    for (int d = s.rank - 2; d >= 0; --d)
-      if (inner.count(d) > 0) order.emplace_back(loop(d));
-    order.emplace_back(tile);
-    for (int d = s.rank - 2; d >= 0; --d)
-      if (inner.count(d) == 0) order.emplace_back(outermost = loop(d));
-    out.reorder(order).vectorize(args[0], vector, TailStrategy::GuardWithIf).parallel(outermost);
+    std::vector<Var> outer = {tile};
+    int64_t count = (known(s.extents[static_cast<size_t>(s.rank) - 1]) + block.columns - 1) / block.columns;
+    for (int d = s.rank - 2; d >= 0; --d) {
+      if (inner.count(d) > 0) {
+        order.emplace_back(loop(d));
+        continue;
+      }
+      outer.push_back(loop(d));
+      count *= known(s.extents[static_cast<size_t>(d)]);
+    }
+    order.insert(order.end(), outer.begin(), outer.end());
+    out.reorder(order).vectorize(args[0], block.vector).unroll(args[0]);
+    Var all = outer[0];
+    for (size_t d = 1; d < outer.size(); ++d) {
+      const Var fused("tiles" + std::to_string(d));
+      out.fuse(all, outer[d], fused);
+      all = fused;
+    }
+    in_tasks(out, all, task, in_a_task, elements_at(chain, inner) * block.columns, count);
+    out.never_partition(task, in_a_task);
+    const LoopLevel level(out, in_a_task);
     for (const Stage *c : chain) {
       Func f = func(*c);
       if (!at(*c).parts.empty()) {
-        reduce_at(*c, LoopLevel(out, tile));
+        reduce_at(*c, level);
         continue;
       }
-      f.compute_at(out, tile).vectorize(f.args()[0], vector, TailStrategy::GuardWithIf);
-      if (c->is_map()) continue;
-      std::vector<Halide::VarOrRVar> steps = {f.args()[0]};
-      for (const RVar &r : f.rvars(0)) steps.emplace_back(r);
-      f.update().reorder(steps).vectorize(f.args()[0], vector, TailStrategy::GuardWithIf);
+      // Accumulators of several vectors stay in registers where their number is known.
+      const bool is_block = block.columns > block.vector && is_read_at_own_column(*c);
+      if (is_block) f.bound_extent(f.args()[0], block.columns);
+      if (is_one(c->extents[static_cast<size_t>(c->rank) - 1]))
+        f.compute_at(level);
+      else
+        along_column(f, f.args()[0], level, block.vector, is_block);
     }
   }
 
-  static bool is_long_column(const Stage &s) {
-    return s.reduction == Function::sum && s.extents.size() == static_cast<size_t>(s.rank) + 1;
+  // Vectors run along `column`, and stay for all steps.
+  static void along_column(Func f, const Var &column, const LoopLevel &level, int vector, bool unrolled) {
+    const auto by_vectors = [&](Halide::Stage loops) {
+      loops.vectorize(column, vector, TailStrategy::GuardWithIf);
+      if (unrolled) loops.unroll(column);
+    };
+    f.compute_at(level);
+    by_vectors(f);
+    if (!f.has_update_definition()) return;
+    std::vector<Halide::VarOrRVar> order = {column};
+    for (const RVar &r : f.rvars(0)) order.emplace_back(r);
+    f.update().reorder(order);
+    by_vectors(f.update());
+  }
+
+  bool is_read_at_own_column(const Stage &c) const {
+    bool own = true;
+    for (const StageToSchedule &reader : all_.stages)
+      for (const Expression &l : formula::loads_in(reader.stage->element))
+        if (are_made_together(*l->stage, c)) own &= is_same(l->arguments.back(), formula::axis(c.rank - 1));
+    return own;
+  }
+
+  // Sums of so many rows that several chunks of them are worth memory, as far as is known.
+  bool is_long_column(const Stage &s) const {
+    if (s.reduction != Function::sum || s.extents.size() != static_cast<size_t>(s.rank) + 1) return false;
+    const int64_t steps = known(s.extents.back());
+    return steps == 0 || steps >= 4 * int64_t{knobs_.column_chunk};
   }
 
   // f(c) sums over many rows: chunks of rows in parallel, then in order.
@@ -349,10 +459,17 @@ class Scheduler {
     stored.compute_root().parallel(part);
     const Var c = partial.args()[0];
     in_blocks(stored, stored.args()[0], block, columns);
-    partial.compute_at(stored, block).store_in(Halide::MemoryType::Stack);
-    partial.specialize(columns >= vector).vectorize(c, vector, TailStrategy::GuardWithIf);
-    partial.update().reorder(c, within).never_partition(within);
-    partial.update().specialize(columns >= vector).vectorize(c, vector, TailStrategy::GuardWithIf);
+    partial.store_in(Halide::MemoryType::Stack);
+    const Block known_block = column_block(f, s);
+    if (known_block.columns > vector) {
+      partial.bound_extent(c, known_block.columns);
+      along_column(partial, c, {stored, block}, vector, true);
+    } else {
+      partial.compute_at(stored, block);
+      partial.specialize(columns >= vector).vectorize(c, vector, TailStrategy::GuardWithIf);
+      partial.update().reorder(c, within).never_partition(within);
+      partial.update().specialize(columns >= vector).vectorize(c, vector, TailStrategy::GuardWithIf);
+    }
     f.vectorize(f.args()[0], vector, TailStrategy::GuardWithIf);
     f.update().reorder(f.args()[0], chunk).vectorize(f.args()[0], vector, TailStrategy::GuardWithIf);
     elementwise(out, s);

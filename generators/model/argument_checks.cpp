@@ -1,6 +1,6 @@
 #include "generators/model/argument_checks.h"
 
-#include "generators/model/formula_code.h"
+#include "generators/formula_functions.h"
 #include "generators/model/views.h"
 
 namespace saltern::generators {

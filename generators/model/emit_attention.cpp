@@ -52,8 +52,7 @@ class Formulas {
                             in_memory.push_back(indices[static_cast<size_t>(d)]);
                           if (in_memory.empty()) in_memory.emplace_back(0);
                           return operands_[i](in_memory);
-                        })
-        .element;
+                        });
   }
 
   forms::Tensor part(const char *name, const Shape &shape) const {

@@ -1,8 +1,6 @@
 #include "generators/model/emitters.h"
-#include "generators/model/formula_code.h"
 #include "generators/model/views.h"
 #include "runtime/onnx/operators/axis.h"
-#include "schedules/patterns/elementwise.h"
 
 namespace saltern::generators {
 
@@ -50,14 +48,10 @@ EmittedKernel emit_part(const Graph &graph, const Graph::Node &concat, size_t in
   k.arguments[1].extents = extents;
   k.arguments[1].part = place;
   k.can_fail = false;
-  const Halide::Type type = storage_type(v.type);
-  k.build = [extents, type](const Halide::Target &target) {
-    Build b(target, Build::Schedule::own, Call{extents});
-    const Halide::Func out = b.output("y", b.input("x", static_cast<int>(extents.size()), type));
-    b.schedule([&](const Machine &m) { schedules::elementwise(out, m); });
-    b.finish(nullptr);
-    return b;
-  };
+  k.build = built_by_structure([v] {
+    const formula::Value x = stored_input("x", v);
+    return MergedAxes{{x}, {x}};
+  });
   return k;
 }
 

@@ -1,11 +1,11 @@
 #include <algorithm>
+#include <map>
 
 #include "algorithms/elementwise.h"
 #include "dsl/expression_walk.h"
 #include "dsl/structure.h"
 #include "generators/model/emitters.h"
 #include "generators/model/formula_code.h"
-#include "schedules/patterns/elementwise.h"
 
 namespace saltern::generators {
 
@@ -57,17 +57,6 @@ bool reads_its_place(const Expression &element) {
   return found;
 }
 
-Halide::Expr read_broadcast(const forms::Tensor &operand, const Graph::Value &v, const std::vector<Halide::Expr> &at) {
-  std::vector<Halide::Expr> indices;
-  const size_t missing = at.size() - v.shape.size();
-  for (int d : memory_order(v)) {
-    const auto dimension = static_cast<size_t>(d);
-    indices.push_back(v.shape[dimension] == 1 ? Halide::Expr(0) : at[dimension + missing]);
-  }
-  if (indices.empty()) indices.emplace_back(0);
-  return operand(indices);
-}
-
 bool is_elementwise(const Graph &graph, const Graph::Node &node) {
   if (node.outputs.size() != 1 || elements(graph.value(node.outputs[0]).shape) == 0) return false;
   if (node.operation == "formula") return !node.inputs.empty() && is_pointwise(graph, node);
@@ -90,8 +79,7 @@ Halide::Expr apply_elementwise(const Graph &graph, const std::vector<Graph::Node
     const std::vector<Halide::Expr> nowhere(result.shape.size(), Halide::Expr(0));
     value = formula_code(is_formula ? n.attributes.expression("element") : element_of(n.operation, result.type),
                          nowhere, result.shape, shapes,
-                         [&](int k, const std::vector<Halide::Expr> &) { return operand(static_cast<size_t>(k)); })
-                .element;
+                         [&](int k, const std::vector<Halide::Expr> &) { return operand(static_cast<size_t>(k)); });
     at = n.outputs[0];
   }
   return value;
@@ -126,44 +114,58 @@ std::string key_of(const Graph::Value &v) {
   return " " + std::string(facts(v.type).name) + saltern::to_string(v.shape) + (is_channels_last(v) ? "c" : "");
 }
 
+namespace {
+
+// What an elementwise node makes of these operands, rounded as if it were stored.
+formula::Value value_of(const Graph::Node &node, const Graph::Value &result, const formula::Values &operands) {
+  const auto *unary = algorithms::find_row(algorithms::unary_rows(), node.operation);
+  const auto *binary = algorithms::find_row(algorithms::binary_rows(), node.operation);
+  const formula::Value v = unary    ? unary->of(operands[0])
+                           : binary ? binary->of(operands[0], operands[1])
+                                    : formula::inlined({result.shape.begin(), result.shape.end()}, [&](const auto &) {
+                                        return with_operands(node.attributes.expression("element"), operands);
+                                      });
+  return compute_type(v.type()) == storage_type(v.type()) ? v : cast(v.type(), cast(Type::f32, v));
+}
+
+// What the nodes of a group make of operands that lie in memory.
+MergedAxes values_of(const Graph &graph, const Group &group, const std::vector<std::string> &operands) {
+  formula::Values inputs;
+  std::map<std::string, formula::Value> made;
+  for (const std::string &name : operands) {
+    const Graph::Value &v = graph.value(name);
+    inputs.push_back(stored_input("operand_" + std::to_string(inputs.size()), v));
+    made[name] = formula::inlined({v.shape.begin(), v.shape.end()},
+                                  [&](const formula::Axes &at) { return stored_element(inputs.back(), v, at); });
+  }
+  for (const Graph::Node &n : group.nodes) {
+    formula::Values of;
+    for (const std::string &name : n.inputs) of.push_back(made.at(name));
+    made[n.outputs[0]] = value_of(n, graph.value(n.outputs[0]), of);
+  }
+  const formula::Value &y = made.at(group.output());
+  return {inputs, {stored_result(graph.value(group.output()), [&](const formula::Axes &at) { return y.at(at); })}};
+}
+
+}  // namespace
+
 EmittedKernel emit_elementwise(const Graph &graph, const Group &group) {
-  const Graph::Value out_value = graph.value(group.output());
+  const Graph::Value &result = graph.value(group.output());
   // No value comes before the chain: all operands are others.
   const std::vector<std::string> operands = other_operands(group.nodes, 0, "");
   EmittedKernel k;
-  k.key = "elementwise" + key_of(out_value) + epilogue_key(group.nodes, 0, "");
-  Call call;
-  std::vector<Graph::Value> values;
+  k.key = "elementwise" + key_of(result) + epilogue_key(group.nodes, 0, "");
   for (const std::string &name : operands) {
-    values.push_back(graph.value(name));
-    if (values.back().shape.size() > out_value.shape.size()) fail("'", name, "' has a higher rank than the result");
-    k.key += key_of(values.back());
+    const Graph::Value &v = graph.value(name);
+    if (v.shape.size() > result.shape.size()) fail("'", name, "' has a higher rank than the result");
+    k.key += key_of(v);
     k.arguments.push_back(argument(graph, name));
-    call.emplace_back(k.arguments.back().extents);
-    if (!values.back().constant.defined() && key_of(values.back()) == key_of(out_value))
+    if (!v.constant.defined() && key_of(v) == key_of(result))
       k.in_place.push_back(static_cast<int>(k.arguments.size()) - 1);
   }
   k.arguments.push_back(argument(graph, group.output()));
-
   k.can_fail = false;
-  k.build = [&graph, nodes = group.nodes, operands, values, call, out_value](const Halide::Target &target) {
-    Build b(target, Build::Schedule::own, call);
-    std::map<std::string, forms::Tensor> inputs;
-    for (size_t i = 0; i < operands.size(); ++i)
-      inputs[operands[i]] = b.input("operand_" + std::to_string(i), static_cast<int>(call[i].extents.size()),
-                                    storage_type(values[i].type));
-    const FormulaPlace place(out_value);
-    const auto read = [&](const std::string &name) {
-      const size_t i = static_cast<size_t>(std::find(operands.begin(), operands.end(), name) - operands.begin());
-      return read_broadcast(inputs.at(name), values[i], place.at);
-    };
-    Halide::Func y("chain");
-    y(place.vars) = apply_elementwise(graph, nodes, 0, Halide::Expr(), "", read);
-    const Halide::Func out = b.output("y", {y, place.extents});
-    b.schedule([&](const Machine &m) { schedules::elementwise(out, m); });
-    b.finish(nullptr);
-    return b;
-  };
+  k.build = built_by_structure([&graph, group, operands] { return values_of(graph, group, operands); });
   return k;
 }
 

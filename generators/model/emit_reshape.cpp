@@ -1,6 +1,4 @@
 #include "generators/model/emitters.h"
-#include "generators/model/formula_code.h"
-#include "schedules/patterns/elementwise.h"
 
 namespace saltern::generators {
 
@@ -47,18 +45,10 @@ EmittedKernel emit_reshape(const Graph &graph, const Group &group) {
                after = leaves_image ? Layout::row_major : Layout::channels_last;
   k.arguments = {argument(graph, from, read, before, kind), argument(graph, to, written, after, kind)};
   k.can_fail = false;
-  const Halide::Type type = storage_type(kind);
-  k.build = [read, written, type](const Halide::Target &target) {
-    Build b(target, Build::Schedule::own, Call{read});
-    const forms::Tensor in = b.input("x", 3, type);
-    Halide::Var i("i"), j("j"), n("n");
-    Halide::Func turned("turned");
-    turned(i, j, n) = in(j, i, n);
-    const Halide::Func out = b.output("y", {turned, {written[0], written[1], written[2]}});
-    b.schedule([&](const Machine &m) { schedules::elementwise(out, m); });
-    b.finish(nullptr);
-    return b;
-  };
+  k.build = built_by_structure([read, kind] {
+    const formula::Value in = formula::input("x", {read[2], read[1], read[0]}, kind);
+    return MergedAxes{{in}, {formula::named("turned", formula::permuted(in, {0, 2, 1}))}};
+  });
   return k;
 }
 

@@ -2,6 +2,7 @@
 // The emitters behind emit.h: one for each way that a kernel of a compiled model comes about.
 
 #include "generators/model/emit.h"
+#include "generators/model/merged_axes.h"
 #include "schedules/forms/window.h"
 
 namespace saltern::generators {
@@ -54,16 +55,19 @@ std::vector<std::string> other_operands(const std::vector<Graph::Node> &nodes, s
                                         const std::string &value_name);
 std::string epilogue_key(const std::vector<Graph::Node> &nodes, size_t first, const std::string &value_name);
 
-// The variables that run over a value as it lies in memory; `at` has them in the order that users know.
-struct FormulaPlace {
-  explicit FormulaPlace(const Graph::Value &v);
-  std::vector<Halide::Var> vars;
-  std::vector<Halide::Expr> at, extents;
-};
-
-// An operand read at the element `at` (by public dimension) of a result of that or a higher rank: broadcast as usual,
-// shapes aligned at their ends.
-Halide::Expr read_broadcast(const forms::Tensor &operand, const Graph::Value &v, const std::vector<Halide::Expr> &at);
+// Values of the graph as Values of the language, which lie in memory: dimensions are in its order, the outermost first, all
+// of them or those of several elements.
+enum class Dimensions { all, of_several };
+formula::Value stored_input(const std::string &name, const Graph::Value &v, Dimensions which = Dimensions::all);
+// The element of one at indices in the order that users know,
+formula::Expression stored_element(const formula::Value &stored, const Graph::Value &v, const formula::Axes &indices,
+                                   Dimensions which = Dimensions::all);
+// and a result by what its elements are at such indices.
+formula::Value stored_result(const Graph::Value &v, const formula::Element &element,
+                             Dimensions which = Dimensions::all);
+// The kernel of a formula of stored inputs, scheduled by structure. It is asked for when the kernel is built: a plan of
+// many thousand nodes builds few.
+std::function<Build(const Halide::Target &)> built_by_structure(const std::function<MergedAxes()> &formula);
 
 // Whether a formula computes with the indices of its element, not only reads there.
 bool reads_its_place(const formula::Expression &element);

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "generators/formula_functions.h"
 #include "generators/model/emitters.h"
-#include "generators/model/formula_code.h"
 
 namespace saltern::generators {
 

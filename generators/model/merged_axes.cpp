@@ -101,7 +101,8 @@ class Merging {
     for (const Expression &e : expressions_of(s)) look(e);
   }
 
-  // Of dimensions that are one, both indices are neighbours that are one, too, or both are the only element.
+  // Of dimensions that are one, both indices are neighbours that are one, too, or both are the only element, and not
+  // beside dimensions that are two.
   void look_at(const Stage &s, const Expression::Node &load) {
     const Stage &from = *load.stage;
     const auto &index = load.arguments;
@@ -113,7 +114,8 @@ class Merging {
     };
     for (size_t d = 0; d + 1 < index.size(); ++d) {
       const bool only = formula::is_number(from.extents[d], 1) && formula::is_number(from.extents[d + 1], 1) &&
-                        formula::is_number(index[d], 0) && formula::is_number(index[d + 1], 0);
+                        formula::is_number(index[d], 0) && formula::is_number(index[d + 1], 0) &&
+                        (from.rank != s.rank || is_with_next(s, static_cast<int>(d)));
       if (!only && !neighbours(d)) part(from, static_cast<int>(d));
     }
     for (size_t d = 0; d < index.size(); ++d) {

@@ -1,4 +1,4 @@
-// Formulas as Halide code give what the evaluator gives: every function in every type, conversions, reductions.
+// Formulas as Halide code give what the evaluator gives: every function in every type, conversions.
 
 #include "generators/model/formula_code.h"
 
@@ -35,12 +35,10 @@ Tensor compiled(const Expression &e, const std::vector<Tensor> &operands, const 
     vars.emplace_back("d" + std::to_string(d));
     at[d] = vars.back();
   }
-  const FormulaCode code =
-      formula_code(e, at, shape, shapes, [&](int operand, const std::vector<Halide::Expr> &indices) {
-        return inputs[static_cast<size_t>(operand)](std::vector<Halide::Expr>(indices.rbegin(), indices.rend()));
-      });
   Halide::Func y("y");
-  y(vars) = code.element;
+  y(vars) = formula_code(e, at, shape, shapes, [&](int operand, const std::vector<Halide::Expr> &indices) {
+    return inputs[static_cast<size_t>(operand)](std::vector<Halide::Expr>(indices.rbegin(), indices.rend()));
+  });
   const Tensor result = Tensor::empty(shape, e.type());
   Halide::Buffer<void> to = buffer_of(result);
   if (vector > 1) y.vectorize(vars[0], vector, Halide::TailStrategy::GuardWithIf);
@@ -158,43 +156,12 @@ TEST(FormulaCode, SmallFloatsRoundAlike) {
       expect_equal(cast(f.type, load(0, Type::f32, {axis(0)})), {x}, {4000}, 0);
 }
 
-TEST(FormulaCode, ReductionsOfEveryKind) {
-  const Shape shape = {5, 4};
-  for (Type type : {Type::f32, Type::f64, Type::i32, Type::u8, Type::i64}) {
-    const Tensor x = numbers(type, {5, 7, 4}, 0, 4, 3);
-    for (int f = static_cast<int>(Function::sum); f <= static_cast<int>(Function::last_least); ++f)
-      expect_equal(reduce(static_cast<Function>(f), {7},
-                          [&](const auto &s) {
-                            return load(0, type, {axis(0), s[0], axis(1)});
-                          }),
-                   {x}, shape, tolerance_of(type));
-  }
-}
-
-TEST(FormulaCode, ReductionsInsideReductionsAndFormulasAround) {
-  const Tensor x = numbers(Type::f32, {3, 5, 6}, -2, 2, 9);
-  const Expression inner = reduce(Function::sum, {5}, [](const auto &i) {
-    return reduce(Function::greatest, {6}, [&](const auto &j) { return load(0, Type::f32, {axis(0), i[0], j[0]}); });
-  });
-  expect_equal(exp(inner * 0.1) + 1.0, {x}, {3}, 1e-5);
-}
-
 TEST(FormulaCode, IndicesThatLookPastTheEdge) {
   const Tensor x = numbers(Type::f32, {9}, -2, 2, 4), at = Tensor::of<int64_t>({4}, {3, 0, 8, 5});
   const Expression i = axis(0) - 2;
   expect_equal(select(i >= 0 && i < 9, load(0, Type::f32, {i}), constant(Type::f32, -1)), {x}, {13}, 0);
   expect_equal(load(0, Type::f32, {load(1, Type::i64, {axis(0)})}), {x, at}, {4}, 0);
   expect_equal(load(0, Type::f32, {(axis(0) * 5 + 3) % 9}) + cast(Type::f32, axis(0) / 2), {x}, {20}, 0);
-}
-
-TEST(FormulaCode, AReductionOfWhatDoesNotDependOnItsStepsTakesAllOfThem) {
-  const Tensor x = numbers(Type::f32, {4}, -2, 2, 5);
-  for (const Function f : {Function::sum, Function::product, Function::greatest}) {
-    expect_equal(reduce(f, {3, 2}, [](const auto &) { return load(0, Type::f32, {axis(0)}); }), {x}, {4}, 1e-6);
-    expect_equal(reduce(f, {5}, [](const auto &) { return constant_integer(Type::i64, 2); }), {}, {2}, 0);
-    expect_equal(reduce(f, {0}, [](const auto &s) { return load(0, Type::f32, {s[0]}); }), {Tensor::empty({0})}, {3},
-                 0);
-  }
 }
 
 TEST(FormulaCode, NotANumberIsSeenInEveryFloat) {

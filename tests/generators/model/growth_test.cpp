@@ -98,10 +98,10 @@ TEST(LongChains, CodeHasAsManyNodesAsTheFormula) {
     Halide::Func x("x");
     const Halide::Var c("c"), r("r");
     x(c, r) = Halide::cast<float>(c + r);
-    const FormulaCode code = formula_code(e, {Halide::Expr(r), Halide::Expr(c)}, {4, 64}, {{4, 64}},
-                                          [&](int, const std::vector<Halide::Expr> &at) { return x(at[1], at[0]); });
     Count count;
-    code.element.accept(&count);
+    formula_code(e, {Halide::Expr(r), Halide::Expr(c)}, {4, 64}, {{4, 64}},
+                 [&](int, const std::vector<Halide::Expr> &at) { return x(at[1], at[0]); })
+        .accept(&count);
     return count.uses;
   };
   for (Activation activation : activations) EXPECT_LT(uses(activation, 60), 2.5 * uses(activation, 30));
