@@ -224,7 +224,7 @@ Value scan(const std::string &name, const std::vector<Expression> &extents, int 
   if (before.rank() > s.rank || before->literal)
     throw std::invalid_argument("scan '" + name + "' begins with what has no type, or more dimensions than itself");
   s.before = broadcast(before, extents.size());
-  s.element = with_reductions_apart(next(axes_of(s.rank), carried(before.type())), s.extents);
+  s.element = with_reductions_apart(next(axes_of(s.rank), carried(before.type())), s.extents, s.rank);
   return stage(std::move(s));
 }
 
