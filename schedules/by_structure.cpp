@@ -7,6 +7,8 @@
 #include "dsl/structure.h"
 #include "schedules/contraction.h"
 #include "schedules/in_order.h"
+#include "schedules/known_sizes.h"
+#include "schedules/loops.h"
 
 namespace saltern::schedules {
 
@@ -24,18 +26,6 @@ using Halide::Var;
 namespace {
 
 bool is_one(const Expression &e) { return formula::is_number(e, 1); }
-
-// All loops of a function as one, those before `first` left out.
-Var fused_loops(Func f, size_t first) {
-  const std::vector<Var> args = f.args();
-  Var all = args.at(first);
-  for (size_t d = first + 1; d < args.size(); ++d) {
-    const Var fused("rows" + std::to_string(d));
-    f.fuse(all, args[d], fused);
-    all = fused;
-  }
-  return all;
-}
 
 class Scheduler {
  public:
@@ -236,14 +226,6 @@ class Scheduler {
     out.vectorize(element, lanes(out), TailStrategy::GuardWithIf);
   }
 
-  // Whether something is loaded that varies with the innermost axis only, of which nobody knows yet how long it is.
-  static bool is_of_columns(const Stage &s) {
-    if (s.rank < 2 || !s.is_map() || known(s.extents[static_cast<size_t>(s.rank) - 1]) > 0) return false;
-    const std::vector<Expression> loads = formula::loads_in(s.element);
-    return std::any_of(loads.begin(), loads.end(),
-                       [&](const Expression &l) { return formula::axes_in(l) == std::set<int>{s.rank - 1}; });
-  }
-
   // Whole blocks of columns, the last one moved inwards, so that nothing is masked; where there are fewer columns than a
   // vector has, they go one by one.
   void in_blocks(Func f, const Var &c, const Var &block, const Expr &columns) {
@@ -289,9 +271,6 @@ class Scheduler {
     }
   }
 
-  // The number that an extent is, else 0.
-  static int64_t known(const Expression &e) { return e->kind == Expression::Kind::constant ? e->integer : 0; }
-
   // Shares the loop `all` out to threads: of its `count` turns, which go through so many elements each, as many are a task
   // as make a chunk, or as the knob says where that is not known (0). Of about the same numbers one that divides is best.
   void in_tasks(Func out, const Var &all, const Var &task, const Var &turn, int64_t elements, int64_t count) const {
@@ -302,20 +281,6 @@ class Scheduler {
     if (is_known && count % turns != 0) turns = most;
     out.split(all, task, turn, static_cast<int>(turns), TailStrategy::GuardWithIf);
     if (!is_known || turns < count) out.parallel(task);
-  }
-
-  // Elements that a chain goes through for what lies at one place of the dimensions that are not `inner`, all of which
-  // are steps or inner ones: 0 where they are not known.
-  static int64_t elements_at(const std::vector<const Stage *> &chain, const std::set<int> &inner) {
-    int64_t most = 1;
-    for (const Stage *c : chain) {
-      int64_t all = 1;
-      for (int d = 0; d < static_cast<int>(c->extents.size()); ++d)
-        if (d >= c->rank || inner.count(d) > 0) all *= known(c->extents[static_cast<size_t>(d)]);
-      if (all == 0) return 0;
-      most = std::max(most, all);
-    }
-    return most;
   }
 
   // `inner` dimensions of the output are reduced; they are the innermost ones.
@@ -390,13 +355,7 @@ class Scheduler {
     }
     order.insert(order.end(), outer.begin(), outer.end());
     out.reorder(order).vectorize(args[0], block.vector).unroll(args[0]);
-    Var all = outer[0];
-    for (size_t d = 1; d < outer.size(); ++d) {
-      const Var fused("tiles" + std::to_string(d));
-      out.fuse(all, outer[d], fused);
-      all = fused;
-    }
-    in_tasks(out, all, task, in_a_task, elements_at(chain, inner) * block.columns, count);
+    in_tasks(out, fused(out, outer), task, in_a_task, elements_at(chain, inner) * block.columns, count);
     out.never_partition(task, in_a_task);
     const LoopLevel level(out, in_a_task);
     for (const Stage *c : chain) {
@@ -413,21 +372,6 @@ class Scheduler {
       else
         along_column(f, f.args()[0], level, block.vector, is_block);
     }
-  }
-
-  // Vectors run along `column`, and stay for all steps.
-  static void along_column(Func f, const Var &column, const LoopLevel &level, int vector, bool unrolled) {
-    const auto by_vectors = [&](Halide::Stage loops) {
-      loops.vectorize(column, vector, TailStrategy::GuardWithIf);
-      if (unrolled) loops.unroll(column);
-    };
-    f.compute_at(level);
-    by_vectors(f);
-    if (!f.has_update_definition()) return;
-    std::vector<Halide::VarOrRVar> order = {column};
-    for (const RVar &r : f.rvars(0)) order.emplace_back(r);
-    f.update().reorder(order);
-    by_vectors(f.update());
   }
 
   bool is_read_at_own_column(const Stage &c) const {
@@ -525,35 +469,8 @@ class Scheduler {
 
 }  // namespace
 
-// Every stage that is kept is a grid of its own.
-void by_structure_on_gpu(const FormulaToSchedule &all, const gpu::ElementKnobs &knobs) {
-  formula::Values outputs;
-  for (const auto &s : all.output_stages) outputs.emplace_back(s);
-  std::set<const Stage *> kept;
-  for (const auto &s : formula::worth_keeping(outputs)) kept.insert(s.get());
-  const auto launch = [&](Func f, int updates) {
-    gpu::elements(f, f.args(), knobs);
-    for (int u = 0; u < updates; ++u) gpu::elements(f.update(u), f.args(), knobs);
-  };
-  std::set<std::string> launched;  // several stages may be made in one walk
-  for (const StageToSchedule &s : all.stages) {
-    if (kept.count(s.stage.get()) == 0 || !launched.insert(s.func.name()).second) continue;
-    Func f = s.func;
-    f.compute_root();
-    if (!s.stage->is_scan()) launch(f, s.stage->is_scatter() ? 0 : f.num_update_definitions());
-  }
-  for (const Func &out : all.outputs)
-    if (launched.insert(out.name()).second) launch(out, 0);
-}
-
 void by_structure(const FormulaToSchedule &formula, const Machine &m, const StructureKnobs &knobs) {
   Scheduler(formula, m, knobs).run();
-}
-
-bool has_gpu_pattern(Pattern p) {
-  static const std::set<Pattern> known = {Pattern::map,    Pattern::gather, Pattern::row,
-                                          Pattern::column, Pattern::window, Pattern::contraction};
-  return known.count(p) > 0;
 }
 
 }  // namespace saltern::schedules

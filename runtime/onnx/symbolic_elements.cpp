@@ -90,12 +90,15 @@ class Formula {
       : graph_(graph), node_(node), known_(known) {}
 
   Quantities elements() {
-    const Shape &shape = graph_.value(node_.outputs[0]).shape;
+    const formula::ExactFormula f = formula_of(graph_, node_);
+    const auto along = static_cast<size_t>(f.along);
+    const auto back = f.is_scan() ? static_cast<size_t>(dense_strides(f.shape, Layout::row_major)[along]) : 0;
     Quantities all;
-    axes_.assign(shape.size(), 0);
-    if (saltern::elements(shape) > 0) do
-        all.push_back(value(node_.attributes.expression("element")));
-      while (advance(axes_, shape));
+    axes_.assign(f.shape.size(), 0);
+    if (saltern::elements(f.shape) > 0) do {
+        if (f.is_scan()) carried_ = axes_[along] == 0 ? value(f.before) : all[all.size() - back];
+        all.push_back(value(f.element));
+      } while (advance(axes_, f.shape));
     return all;
   }
 
@@ -118,6 +121,8 @@ class Formula {
         return at_step_.at(n.number);
       case Kind::load:
         return loaded(n);
+      case Kind::carried:
+        return carried_;
       case Kind::cast: {
         const Quantity q = argument(0);
         return n.type == Type::boolean ? opposite(is_equal(q, 0)) : q;
@@ -175,6 +180,7 @@ class Formula {
   const Known &known_;
   Shape axes_;
   std::map<int, int64_t> at_step_;
+  Quantity carried_;  // by a scan
   int64_t steps_ = 0;
 };
 
@@ -207,7 +213,7 @@ void add_elements(const SymbolicCall &c, const SymbolicCall::Lowered &lowered, S
   const auto is_known = [&](const std::string &name) { return known.count(name) > 0; };
   for (const Graph::Node &n : g.nodes) {
     const bool moves = n.operation == "reshape" || n.operation == "transpose" || n.operation == "concat";
-    if (n.operation == "formula" && has_quantities(g.value(n.outputs[0]).type))
+    if ((n.operation == "formula" || n.operation == "scan") && has_quantities(g.value(n.outputs[0]).type))
       known[n.outputs[0]] = Formula(g, n, known).elements();
     else if (moves && std::all_of(n.inputs.begin(), n.inputs.end(), is_known))
       known[n.outputs[0]] = moved(g, n, known);

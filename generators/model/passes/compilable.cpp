@@ -167,7 +167,13 @@ class Rewriter {
       const Graph::Value &v = graph_.value(i);
       in.push_back(formula::input("x" + std::to_string(in.size()), {v.shape.begin(), v.shape.end()}, v.type));
     }
-    add_formulas(graph_, formula::exact_formulas(in, algorithm(in, n.attributes)), n.inputs, [&](int output) {
+    formula::ExactFormulas formulas;
+    try {
+      formulas = formula::exact_formulas(in, algorithm(in, n.attributes));
+    } catch (const std::exception &e) {  // also those of the standard library: a node may have too few inputs
+      fail(describe(n), ": ", e.what());
+    }
+    add_formulas(graph_, formulas, n.inputs, [&](int output) {
       return output < 0 ? graph_.fresh_name(n.outputs[0]) : n.outputs.at(static_cast<size_t>(output));
     });
   }

@@ -12,9 +12,9 @@
 namespace saltern {
 namespace {
 
-// As the files of layers have them: const Operation softmax("softmax", ...
+// As the files of layers have them: const Operation softmax("softmax", ... and SALTERN_UNARY(relu)
 std::vector<std::string> written_rows() {
-  static const std::regex row(R"re(const (Operation|Unary|Binary) \w+\(\s*"(\w+)")re");
+  static const std::regex row(R"re((const (Operation|Binary) \w+\(\s*"|\nSALTERN_UNARY\()(\w+))re");
   std::vector<std::string> names;
   for (const auto &entry : std::filesystem::directory_iterator(SALTERN_SOURCE_DIR "/runtime/layers")) {
     if (entry.path().extension() != ".cpp") continue;
@@ -22,7 +22,7 @@ std::vector<std::string> written_rows() {
     text << std::ifstream(entry.path()).rdbuf();
     const std::string s = text.str();
     for (auto it = std::sregex_iterator(s.begin(), s.end(), row); it != std::sregex_iterator(); ++it)
-      names.push_back((*it)[2]);
+      names.push_back((*it)[3]);
   }
   return names;
 }
