@@ -1,5 +1,7 @@
 #include "schedules/in_order.h"
 
+#include "schedules/loops.h"
+
 namespace saltern::schedules {
 
 using formula::Stage;
@@ -11,16 +13,6 @@ namespace {
 
 Var loop(const Stage &s, const InOrder &how, int dimension) {
   return how.func.args()[static_cast<size_t>(s.rank - 1 - dimension)];
-}
-
-Var fused(Halide::Stage update, const std::vector<Var> &loops) {
-  Var all = loops[0];
-  for (size_t d = 1; d < loops.size(); ++d) {
-    const Var both("tasks" + std::to_string(d));
-    update.fuse(all, loops[d], both);
-    all = both;
-  }
-  return all;
 }
 
 // `loops` are those around the steps, the columns' first.

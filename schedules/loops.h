@@ -8,12 +8,12 @@
 
 namespace saltern::schedules {
 
-// These loops of a function as one, the first one innermost.
-inline Halide::Var fused(Halide::Func f, const std::vector<Halide::Var> &loops) {
+// These loops of a stage as one, the first one innermost.
+inline Halide::Var fused(Halide::Stage stage, const std::vector<Halide::Var> &loops) {
   Halide::Var all = loops.at(0);
   for (size_t d = 1; d < loops.size(); ++d) {
     const Halide::Var with_next("loops" + std::to_string(d));
-    f.fuse(all, loops[d], with_next);
+    stage.fuse(all, loops[d], with_next);
     all = with_next;
   }
   return all;

@@ -32,12 +32,6 @@ Expression in_compute_types(const Expression &element) {
               }));
 }
 
-std::vector<int> innermost_first(const Value &v) {
-  std::vector<int> extents;
-  for (int d = v.rank(); d-- > 0;) extents.push_back(static_cast<int>(v.extent(d)->integer));
-  return extents;
-}
-
 // In the order of memory, the outermost first.
 std::vector<size_t> dimensions_of(const Graph::Value &v, Dimensions which) {
   std::vector<size_t> dimensions;
@@ -79,6 +73,12 @@ MergedAxes values_of(const Expression &element, const Graph::Value &result, cons
 }
 
 }  // namespace
+
+std::vector<int> innermost_first(const Value &v) {
+  std::vector<int> extents;
+  for (int d = v.rank(); d-- > 0;) extents.push_back(static_cast<int>(v.extent(d)->integer));
+  return extents;
+}
 
 Value stored_input(const std::string &name, const Graph::Value &v, Dimensions which) {
   return formula::input(name, extents_of(v, which), v.type);

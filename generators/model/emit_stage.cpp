@@ -18,29 +18,6 @@ std::vector<int> outermost_first(const Graph::Value &v) {
   return order;
 }
 
-// What a kernel reads, as it lies in memory; and what the node takes it for.
-struct SeenOperand {
-  Value in_memory, as_given;
-};
-
-SeenOperand seen(const Graph::Value &v, const std::string &name) {
-  const std::vector<int> extents = memory_extents(v), order = outermost_first(v);
-  SeenOperand o;
-  if (elements(v.shape) == 0) {  // nothing is read of it
-    o.as_given = formula::inlined({v.shape.begin(), v.shape.end()},
-                                  [&](const formula::Axes &) { return formula::constant(v.type, 0); });
-    return o;
-  }
-  o.in_memory = formula::input(name, {extents.rbegin(), extents.rend()}, v.type);
-  o.as_given = formula::inlined({v.shape.begin(), v.shape.end()}, [&](const formula::Axes &at) {
-    std::vector<Expression> place;
-    for (int d : order) place.push_back(at[static_cast<size_t>(d)]);
-    if (place.empty()) place.emplace_back(0);  // a single element
-    return o.in_memory.at(place);
-  });
-  return o;
-}
-
 // The same stage, its dimensions in another order: dimension d is what order[d] was.
 Value with_dimensions_in(const std::vector<int> &order, const Value &v) {
   formula::Stage s = *v.get();
@@ -59,44 +36,31 @@ Value with_dimensions_in(const std::vector<int> &order, const Value &v) {
   return stage(std::move(s));
 }
 
-std::vector<int> innermost_first(const Value &v) {
-  std::vector<int> extents;
-  for (int d = v.rank(); d-- > 0;) extents.push_back(static_cast<int>(formula::number_of(v.extent(d), {})));
-  return extents;
-}
-
 }  // namespace
 
 EmittedKernel emit_stage(const Graph &graph, const Group &group) {
   const Graph::Node &node = group.anchor();
-  const formula::ExactFormula f = formula_of(graph, node);
   const Graph::Value &result = graph.value(group.output());
   formula::Values inputs, operands;
   EmittedKernel k;
   for (const std::string &name : node.inputs) {
-    const SeenOperand o = seen(graph.value(name), "operand_" + std::to_string(inputs.size()));
-    operands.push_back(o.as_given);
-    if (!o.in_memory.defined()) continue;
-    inputs.push_back(o.in_memory);
+    const Graph::Value &v = graph.value(name);
+    const bool is_read = elements(v.shape) > 0;
+    const Value stored = is_read ? stored_input("operand_" + std::to_string(inputs.size()), v) : Value();
+    operands.push_back(formula::inlined({v.shape.begin(), v.shape.end()}, [&](const formula::Axes &at) {
+      return is_read ? stored_element(stored, v, at) : formula::constant(v.type, 0);
+    }));
+    if (!is_read) continue;
+    inputs.push_back(stored);
     k.arguments.push_back(argument(graph, name));
   }
   k.arguments.push_back(argument(graph, group.output()));
-  const Value whole = with_dimensions_in(outermost_first(result), value_of(f, operands));
+  const Value whole = with_dimensions_in(outermost_first(result), value_of(formula_of(graph, node), operands));
   const MergedAxes merged = merged_axes(inputs, {whole});
-  inputs = merged.inputs;
-  const Value y = merged.outputs[0];
-  Call call;
-  for (size_t i = 0; i < inputs.size(); ++i) call.emplace_back(k.arguments[i].extents = innermost_first(inputs[i]));
-  k.arguments.back().extents = innermost_first(y);
-  k.key = "stage " + to_string(*y.get());
-  k.build = [inputs, y, call](const Halide::Target &target) {
-    Build b(target, Build::Schedule::own, call);
-    for (const Value &v : inputs) b.declare(v);
-    b.output("y", y);
-    b.schedule_by_structure();
-    b.finish(nullptr);
-    return b;
-  };
+  for (size_t i = 0; i < inputs.size(); ++i) k.arguments[i].extents = innermost_first(merged.inputs[i]);
+  k.arguments.back().extents = innermost_first(merged.outputs[0]);
+  k.key = "stage " + to_string(*merged.outputs[0].get());
+  k.build = built_by_structure([merged] { return merged; });
   return k;
 }
 

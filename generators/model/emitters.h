@@ -65,6 +65,8 @@ formula::Expression stored_element(const formula::Value &stored, const Graph::Va
 // and a result by what its elements are at such indices.
 formula::Value stored_result(const Graph::Value &v, const formula::Element &element,
                              Dimensions which = Dimensions::all);
+// The extents of one, as kernels' arguments have them.
+std::vector<int> innermost_first(const formula::Value &stored);
 // The kernel of a formula of stored inputs, scheduled by structure. It is asked for when the kernel is built: a plan of
 // many thousand nodes builds few.
 std::function<Build(const Halide::Target &)> built_by_structure(const std::function<MergedAxes()> &formula);
