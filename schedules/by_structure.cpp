@@ -201,7 +201,9 @@ class Scheduler {
     int64_t elements = 1;
     for (int d = 0; d < s.rank; ++d) elements *= known(s.extents[static_cast<size_t>(d)]);
     if (elements > 0 && elements <= knobs_.chunk) {  // a single task
-      out.vectorize(args[0], lanes(out), TailStrategy::GuardWithIf);
+      // Halide fails on a masked load that goes backwards through the only dimension.
+      if (s.rank > 1 || elements % lanes(out) == 0 || !moves_elements(s))
+        out.vectorize(args[0], lanes(out), TailStrategy::GuardWithIf);
       return;
     }
     Var chunk("chunk"), element("element");
@@ -224,6 +226,15 @@ class Scheduler {
         .parallel(task)
         .never_partition(task, in_task);
     out.vectorize(element, lanes(out), TailStrategy::GuardWithIf);
+  }
+
+  // Whether something is read at another place along the innermost axis than at its own.
+  static bool moves_elements(const Stage &s) {
+    const Expression column = formula::axis(s.rank - 1);
+    for (const Expression &l : formula::loads_in(s.element))
+      for (const Expression &i : l->arguments)
+        if (!is_same(i, column) && formula::axes_in(i).count(s.rank - 1) > 0) return true;
+    return false;
   }
 
   // Whole blocks of columns, the last one moved inwards, so that nothing is masked; where there are fewer columns than a

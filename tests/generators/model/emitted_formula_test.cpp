@@ -10,6 +10,7 @@
 #include "runtime/onnx/operators/lowering.h"
 #include "runtime/tensor/element.h"
 #include "schedules/machine.h"
+#include "tests/compiled_graph.h"
 #include "tests/naive_graph.h"
 
 namespace saltern::generators {
@@ -278,6 +279,17 @@ TEST(EmittedFormula, ProductsThatOverflowAfterAZero) {
   const Tensor x = Tensor::empty({2, 68});
   for (int i = 0; i < 136; ++i) x.data<float>()[i] = i % 4 == 0 ? 0.0F : 1000.0F;
   expect_equal(g, {{"x", x}}, 0);
+}
+
+// Halide failed on the masked load of a row that is shorter than a vector, or a little longer than some.
+TEST(EmittedFormula, ARowThatIsReadBackwardsMayHaveAnyLength) {
+  for (int64_t n : {1, 4, 8, 17, 64, 100}) {
+    Graph g;
+    g.add_input("x", {n});
+    const formula::Expression back = formula::load(0, Type::f32, {n - 1 - formula::axis(0)});
+    g.outputs = {g.add_node("formula", {"x"}, "y", {n}, {{"element", back}})};
+    expect_right_when_compiled(g);
+  }
 }
 
 }  // namespace
