@@ -201,8 +201,9 @@ class Scheduler {
     int64_t elements = 1;
     for (int d = 0; d < s.rank; ++d) elements *= known(s.extents[static_cast<size_t>(d)]);
     if (elements > 0 && elements <= knobs_.chunk) {  // a single task
-      // Halide fails on a masked load that goes backwards through the only dimension.
-      if (s.rank > 1 || elements % lanes(out) == 0 || !moves_elements(s))
+      // Halide fails on a masked load that goes backwards through all that there is.
+      const bool is_row = elements == known(s.extents[static_cast<size_t>(s.rank) - 1]);
+      if (!is_row || elements % lanes(out) == 0 || !moves_elements(s))
         out.vectorize(args[0], lanes(out), TailStrategy::GuardWithIf);
       return;
     }
