@@ -61,6 +61,8 @@ std::optional<Contraction> contraction_of(const Stage &s) {
   if (!is_multiplication(product)) return {};
   const Expression &a = product->arguments[0], &b = product->arguments[1];
   if (a->kind != Kind::load || b->kind != Kind::load) return {};
+  // A tile that goes past the edge would ask for places there, where nobody has written any.
+  if (loads_in(a).size() > 1 || loads_in(b).size() > 1) return {};
   c.column = s.rank - 1;
   const std::set<int> in_a = axes_in(a), in_b = axes_in(b);
   const bool a_has_column = in_a.count(c.column) > 0;

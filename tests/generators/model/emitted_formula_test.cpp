@@ -292,5 +292,27 @@ TEST(EmittedFormula, ARowThatIsReadBackwardsMayHaveAnyLength) {
   }
 }
 
+// A tile of a product goes past the edge, where there are no places to read.
+TEST(EmittedFormula, AProductMayReadRowsAndColumnsAtPlacesThatDataSays) {
+  using formula::axis;
+  const auto place = [](int operand, int of) { return formula::load(operand, Type::i64, {axis(of)}); };
+  const auto product = [&](bool rows, bool columns) {
+    return formula::reduce(formula::Function::sum, {5}, [&](const formula::Axes &k) {
+      return formula::load(0, Type::f32, {rows ? place(2, 0) : axis(0), k[0]}) *
+             formula::load(1, Type::f32, {k[0], columns ? place(3, 1) : axis(1)});
+    });
+  };
+  for (const auto &[rows, columns] : std::vector<std::pair<bool, bool>>{{true, false}, {false, true}, {true, true}}) {
+    Graph g;
+    g.add_input("x", {4, 5});
+    g.add_input("w", {5, 7});
+    g.add_constant("rows", Tensor::of<int64_t>({4}, {3, 0, 2, 0}));
+    g.add_constant("columns", Tensor::of<int64_t>({7}, {6, 0, 3, 3, 1, 5, 2}));
+    g.outputs = {
+        g.add_node("formula", {"x", "w", "rows", "columns"}, "y", {4, 7}, {{"element", product(rows, columns)}})};
+    expect_right_when_compiled(g);
+  }
+}
+
 }  // namespace
 }  // namespace saltern::generators
