@@ -89,6 +89,7 @@ void define_bench(CLI::App &app, Action &chosen) {
   whole->model.add_to(app);
   app.get_option("MODEL")->required(false);
   whole->machine.add_to(app);
+  whole->device.add_to(app);
   app.add_option("--seconds", whole->seconds, "How long to measure a model")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();

@@ -28,7 +28,7 @@ using Clock = std::chrono::steady_clock;
 
 struct Timings {
   std::vector<double> milliseconds;  // sorted
-  double peak_gflops = 0;            // the median of bursts between the runs
+  double peak_gflops = 0;            // of the CPU, the median of bursts between the runs; 0: it ran elsewhere
 
   double at(double share) const {
     return milliseconds[static_cast<size_t>(share * static_cast<double>(milliseconds.size() - 1))];
@@ -47,7 +47,7 @@ Timings timed(const std::function<void()> &run, const BenchModelOptions &o) {
   const auto until = Clock::now() + std::chrono::duration<double>(o.seconds);
   const auto goes_on = [&] { return times.size() < least || (Clock::now() < until && times.size() < most); };
   while (goes_on()) {
-    peaks.push_back(peak_gflops(o.machine.set(), o.machine.threads));
+    if (o.device.is_cpu()) peaks.push_back(peak_gflops(o.machine.set(), o.machine.threads));
     if (two_pools) {
       rest_threads();
       run();  // wakes the model's threads
@@ -61,8 +61,8 @@ Timings timed(const std::function<void()> &run, const BenchModelOptions &o) {
     if (two_pools) std::this_thread::sleep_for(falling_asleep);
   }
   std::sort(times.begin(), times.end());
-  std::nth_element(peaks.begin(), peaks.begin() + static_cast<std::ptrdiff_t>(peaks.size() / 2), peaks.end());
-  return {times, peaks[peaks.size() / 2]};
+  std::sort(peaks.begin(), peaks.end());
+  return {times, peaks.empty() ? 0 : peaks[peaks.size() / 2]};
 }
 
 // The layers of a graph that runs node by node.
@@ -110,8 +110,11 @@ Measured measured(const Graph &graph, const BenchModelOptions &o) {
     compiled.watch(nullptr);
     return m;
   }
-  on_input([&] { return run(graph, inputs); });
-  m.whole = timed([&] { run(graph, inputs); }, o);
+  const auto run_to_the_end = [&] {
+    for (const auto &[name, result] : run(graph, inputs)) result.raw();  // a device goes on until it is asked
+  };
+  on_input(run_to_the_end);
+  m.whole = timed(run_to_the_end, o);
   if (!by_layers) return m;
   m.layers.emplace(layers_of(graph));
   RunHooks hooks;
@@ -124,29 +127,37 @@ Measured measured(const Graph &graph, const BenchModelOptions &o) {
 }  // namespace
 
 int bench_model(const BenchModelOptions &o) {
+  if (o.compiled) o.device.expect_cpu("--compiled", "--device " + o.device.name + " runs library kernels");
+  if (o.layers || !o.trace.empty())
+    o.device.expect_cpu(o.layers ? "--layers" : "--trace", "a device goes on while the next kernel is called");
+  const UseDevice device = o.device.use();
   const LimitInstructionSet limit(o.machine.set());
   set_threads(o.machine.threads);
   const Graph graph = LoadedModel(o.model).lowered();
   const Measured m = measured(graph, o);
   if (!o.trace.empty()) on_input([&] { write_atomically(o.trace, m.layers->trace().dump()); });
   const Timings &t = m.whole;
-  const double work = flops(graph), gflops = work / (t.at(0.5) * 1e6), share = gflops / t.peak_gflops;
+  const double gflops = flops(graph) / (t.at(0.5) * 1e6), share = o.device.is_cpu() ? gflops / t.peak_gflops : 0;
   if (o.json) {
-    nlohmann::ordered_json row = {{"model", o.model.path},        {"kernels", o.compiled ? "exact" : "library"},
-                                  {"isa", o.machine.isa},         {"threads", o.machine.threads},
-                                  {"median_ms", t.at(0.5)},       {"min_ms", t.milliseconds.front()},
-                                  {"p90_ms", t.at(0.9)},          {"gflops", gflops},
-                                  {"peak_gflops", t.peak_gflops}, {"share_of_peak", share},
-                                  {"runs", t.milliseconds.size()}};
+    nlohmann::ordered_json row = {{"model", o.model.path},  {"kernels", o.compiled ? "exact" : "library"},
+                                  {"isa", o.machine.isa},   {"threads", o.machine.threads},
+                                  {"median_ms", t.at(0.5)}, {"min_ms", t.milliseconds.front()},
+                                  {"p90_ms", t.at(0.9)},    {"gflops", gflops}};
+    if (o.device.is_cpu())
+      row.update({{"peak_gflops", t.peak_gflops}, {"share_of_peak", share}});
+    else
+      row["device"] = o.device.name;
+    row["runs"] = t.milliseconds.size();
     if (o.layers) row["layers"] = to_json(m.layers->medians());
     std::printf("%s\n", row.dump().c_str());
   } else {
     if (o.layers) std::printf("%s", table(m.layers->medians()).c_str());
-    std::printf(
-        "%s: %s kernels, %s, %d thread%s: median %.3f ms, best %.3f ms, 90 %% below %.3f ms; %.1f GF/s, %.1f %% of "
-        "peak\n",
-        o.model.path.c_str(), o.compiled ? "exact" : "library", o.machine.isa.c_str(), o.machine.threads,
-        o.machine.threads == 1 ? "" : "s", t.at(0.5), t.milliseconds.front(), t.at(0.9), gflops, 100 * share);
+    std::printf("%s: %s kernels, %s, %d thread%s: median %.3f ms, best %.3f ms, 90 %% below %.3f ms; %.1f GF/s",
+                o.model.path.c_str(), o.compiled ? "exact" : "library",
+                o.device.is_cpu() ? o.machine.isa.c_str() : o.device.name.c_str(), o.machine.threads,
+                o.machine.threads == 1 ? "" : "s", t.at(0.5), t.milliseconds.front(), t.at(0.9), gflops);
+    if (o.device.is_cpu()) std::printf(", %.1f %% of peak", 100 * share);
+    std::printf("\n");
   }
   return 0;
 }

@@ -11,6 +11,7 @@ namespace saltern {
 struct BenchModelOptions {
   ModelOptions model;
   MachineOptions machine;
+  DeviceOption device;
   double seconds = 2;
   bool compiled = false, layers = false, json = false;
   std::string trace;  // a file for it

@@ -1,10 +1,11 @@
 #pragma once
-// Options of commands that run kernels: how many threads, which instruction set.
+// Options of commands that run kernels: how many threads, which instruction set, on which device.
 
 #include <CLI/CLI.hpp>
 #include <string>
 
 #include "apps/saltern/command.h"
+#include "runtime/kernels/device.h"
 #include "runtime/kernels/instruction_set.h"
 #include "runtime/kernels/thread_pool.h"
 
@@ -19,6 +20,23 @@ struct ThreadOptions {
   }
   void use() const {
     if (threads > 0) set_threads(threads);
+  }
+};
+
+struct DeviceOption {
+  std::string name = "cpu";
+
+  void add_to(CLI::App &app) {
+    app.add_option("--device", name, "Where library kernels and formulas run that can: cpu, opencl or cuda")
+        ->check(CLI::IsMember({"cpu", "opencl", "cuda"}))
+        ->capture_default_str();
+  }
+  bool is_cpu() const { return name == "cpu"; }
+  // Until what is returned goes.
+  UseDevice use() const { return UseDevice(device(name)); }
+  // Of an option that was given, and that devices have nothing for.
+  void expect_cpu(const std::string &option, const std::string &why) const {
+    if (!is_cpu()) throw BadInput(option + " is for the CPU: " + why);
   }
 };
 

@@ -14,7 +14,6 @@
 #include "apps/saltern/value_facts.h"
 #include "runtime/files/file.h"
 #include "runtime/formula/computation.h"
-#include "runtime/kernels/device.h"
 #include "runtime/onnx/flat_values.h"
 #include "runtime/report/progress.h"
 
@@ -30,13 +29,12 @@ struct Options {
   PictureOptions pictures;
   ThreadOptions threads;
   int top = 0;
-  std::string device = "cpu";
+  DeviceOption device;
   bool compiled = false, json = false;
 
   UseDevice use_device() const {
-    if (compiled && device != "cpu")
-      throw BadInput("--compiled is for the CPU: --device " + device + " runs library kernels");
-    return UseDevice(saltern::device(device));
+    if (compiled) device.expect_cpu("--compiled", "--device " + device.name + " runs library kernels");
+    return device.use();
   }
 };
 
@@ -117,8 +115,8 @@ void print_json(const Options &o, const LoadedModel &model, const Run &r, const 
                {"inputs", facts_of(model.graph().given(), r.inputs)},
                {"outputs", facts_of(model.graph().asked(), r.outputs)},
                {"load_ms", r.load_ms}};
-  if (o.device != "cpu")
-    line["device"] = {{"name", o.device},
+  if (!o.device.is_cpu())
+    line["device"] = {{"name", o.device.name},
                       {"kernels_there", device_counts().on_device},
                       {"kernels_on_cpu", device_counts().on_cpu},
                       {"formulas_interpreted", r.interpreted},
@@ -152,9 +150,9 @@ void print_text(const Options &o, const LoadedModel &model, const Run &r, const 
     std::printf("%s %s %s\n", v["name"].get<std::string>().c_str(), v["type"].get<std::string>().c_str(),
                 v.contains("shape") ? v["shape"].dump().c_str() : "");
   std::printf("ran in %.3f ms\n", r.run_ms);
-  if (o.device != "cpu")
+  if (!o.device.is_cpu())
     std::printf("%lld kernels ran on %s, %lld on the CPU, where %lld formulas were interpreted\n",
-                static_cast<long long>(device_counts().on_device), o.device.c_str(),
+                static_cast<long long>(device_counts().on_device), o.device.name.c_str(),
                 static_cast<long long>(device_counts().on_cpu), static_cast<long long>(r.interpreted));
 }
 
@@ -217,9 +215,7 @@ void add_run_options(CLI::App &app, Options &o) {
   o.threads.add_to(app);
   app.add_flag("--compiled", o.compiled,
                "Compile the model for the shapes of its inputs first, or take it from the cache");
-  app.add_option("--device", o.device, "Where library kernels and formulas run that can: cpu, opencl or cuda")
-      ->check(CLI::IsMember({"cpu", "opencl", "cuda"}))
-      ->capture_default_str();
+  o.device.add_to(app);
   app.add_flag("--json", o.json, "One line of JSON");
 }
 

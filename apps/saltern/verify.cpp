@@ -26,6 +26,7 @@ struct Options {
   std::string data;
   Tolerance tolerance;
   ThreadOptions threads;
+  DeviceOption device;
   bool layers = false, plain = false, no_compiled = false, json = false;
 };
 
@@ -106,6 +107,10 @@ void compare_paths(const Options &o, const LoadedModel &model, const HostValues 
   if (o.plain) comparisons.add("plain, library", graph, inside.asked(), run_plain(inside, inputs), library);
   if (!o.no_compiled && o.layers)
     comparisons.add("library, exact", graph, inside.asked(), library, compiled_here(inside, threads()).run(inputs));
+  if (!o.device.is_cpu()) {
+    const UseDevice device = o.device.use();
+    comparisons.add("library, " + o.device.name, graph, inside.asked(), library, saltern::run(inside, inputs));
+  }
   // Layers by themselves are not fused: what runs in the end is compared, too.
   if (!o.no_compiled)
     comparisons.add(o.layers ? "library, exact and fused" : "library, exact", graph, graph.asked(), library,
@@ -140,11 +145,11 @@ int run(const Options &o) {
     expected = read_expected_outputs(model.graph(), o.data);
   }
   Comparisons comparisons(o.tolerance);
-  const bool node_by_node = o.no_compiled && !o.plain;
+  const bool node_by_node = o.no_compiled && !o.plain && o.device.is_cpu();
   if (node_by_node && o.layers)
-    throw BadInput("there is nothing to compare the layers with: give --plain, or not --no-compiled");
+    throw BadInput("there is nothing to compare the layers with: give --plain, --device, or not --no-compiled");
   if (node_by_node && o.data.empty())
-    throw BadInput("there is nothing to compare with: give DATA, --plain, or not --no-compiled");
+    throw BadInput("there is nothing to compare with: give DATA, --plain, --device, or not --no-compiled");
   if (node_by_node)
     comparisons.add_expected(model.graph(), expected, flat_tensors(model.run(inputs)));
   else
@@ -170,14 +175,16 @@ void define_verify(CLI::App &app, Action &chosen) {
   app.add_flag("--layers", o->layers, "Compare every value inside the model, and say where the first difference is");
   app.add_flag("--plain", o->plain, "Compare with plain formulas, evaluated without any kernel: slow, and sure");
   app.add_flag("--no-compiled", o->no_compiled, "Do not compile the model");
+  o->device.add_to(app);
   o->threads.add_to(app);
   app.add_flag("--json", o->json, "One line of JSON");
   app.footer(
       "Runs the model node by node as the file has it, optimised with library kernels, and with exact compiled ones,\n"
-      "and compares all, and what is expected.\n"
+      "and on a device if told, and compares all, and what is expected.\n"
       "Exit code 1 where they differ.\n\n"
       "  saltern verify model.onnx test_data_set_0\n"
-      "  saltern verify model.onnx --plain --layers");
+      "  saltern verify model.onnx --plain --layers\n"
+      "  saltern verify model.onnx --device opencl");
   app.callback([o, &chosen] { chosen = [o] { return run(*o); }; });
 }
 

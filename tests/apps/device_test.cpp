@@ -1,4 +1,4 @@
-// What the program does with devices: `run --device`, `targets --kernels` and its page, `compile --kernels`.
+// What the program does with devices: `--device` of run, verify and bench, `targets --kernels` and its page, `compile --kernels`.
 
 #include <gtest/gtest.h>
 
@@ -70,6 +70,32 @@ TEST_F(Devices, AnImportedModelRunsThere) {
     scores.push_back(read_npz(out).at("scores").reals());
   }
   for (size_t i = 0; i < scores[0].size(); ++i) EXPECT_NEAR(scores[1][i], scores[0][i], 1e-5);
+}
+
+TEST_F(Devices, VerifyComparesTheLayersThereWithThoseHere) {
+  save_net();
+  const Said said = run("verify " + model + " --device opencl --no-compiled --layers --json");
+  ASSERT_EQ(said.code, 0) << said.all;
+  const json values = json::parse(said.out)["values"];
+  ASSERT_GE(values.size(), 5u);
+  for (const json &v : values) EXPECT_EQ(v["paths"], "library, opencl");
+  // It can fail.
+  EXPECT_EQ(run("verify " + model + " --device opencl --no-compiled --rtol 0 --atol 0").code, 1);
+}
+
+TEST_F(Devices, BenchMeasuresUntilTheResultIsHere) {
+  save_net();
+  const Said said = run("bench " + model + " --device opencl --seconds 0 --json");
+  ASSERT_EQ(said.code, 0) << said.all;
+  const json row = json::parse(said.out);
+  EXPECT_EQ(row["device"], "opencl");
+  EXPECT_GT(row["min_ms"], 0);
+  EXPECT_FALSE(row.contains("share_of_peak"));  // which is the CPU's
+  for (const std::string option : {"--compiled", "--layers"}) {
+    const Said refused = run("bench " + model + " --device opencl " + option);
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_TRUE(contains(refused.all, option + " is for the CPU")) << refused.all;
+  }
 }
 
 TEST_F(Devices, WhatIsMissingOrCannotBeIsSaid) {
