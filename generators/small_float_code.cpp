@@ -54,7 +54,9 @@ Expr small_code_of_f32(Type type, const Expr &value, bool saturate) {
   const bool has_negative_zero = small_of_f32(type, -0.0F) != 0;
   const Expr negative =
       Halide::reinterpret<int32_t>(value) < 0 && (has_negative_zero ? Halide::Internal::const_true() : code != 0);
-  return cast<uint8_t>(select(nan, static_cast<int>(nan_code), code + select(negative, sign_bit, 0)));
+  const Expr signed_code = select(nan, static_cast<int>(nan_code), code + select(negative, sign_bit, 0));
+  // Each turn reads the one before several times: Halide, which walks expressions as trees, is to find them named.
+  return Halide::Internal::common_subexpression_elimination(cast<uint8_t>(signed_code));
 }
 
 }  // namespace saltern::generators
