@@ -40,8 +40,7 @@ inline Value grouped_conv2d(const Value &x, const Value &w, const Slides &s) {
 // y(n, c, ...) of x(n, o, ...), where a convolution goes from y, of these extents, to x.
 inline Value transposed_convolution(const Value &x, const Value &w, const Slides &s,
                                     const std::vector<Expression> &extents, const Expression &groups = 1) {
-  const Value image = formula::input("image", extents, x.type());
-  return gradient({convolution(image, w, s, groups)}, {x}, {image})[0];
+  return adjoint(extents, x, [&](const Value &image) { return convolution(image, w, s, groups); });
 }
 
 }  // namespace saltern::algorithms

@@ -68,8 +68,7 @@ inline Value columns(const Value &x, const std::vector<Expression> &window, cons
 // The image of these extents whose windows lie over each other, summed.
 inline Value from_columns(const Value &y, const std::vector<Expression> &window, const Slides &s,
                           const std::vector<Expression> &extents) {
-  const Value image = formula::input("image", extents, y.type());
-  return gradient({columns(image, window, s)}, {y}, {image})[0];
+  return adjoint(extents, y, [&](const Value &image) { return columns(image, window, s); });
 }
 
 }  // namespace saltern::algorithms

@@ -68,12 +68,6 @@ std::vector<AdjointOfLoad> adjoints_of_loads(const Expression &element, const Ex
   return loads;
 }
 
-std::vector<Expression> axes_between(int from, int to) {
-  std::vector<Expression> axes;
-  for (int i = from; i < to; ++i) axes.push_back(axis(i));
-  return axes;
-}
-
 // Goes to the element whose place was found: the first of equal ones.
 Expression adjoint_at_place(const Stage &s, const Expression &dy) {
   Stage place = s;
@@ -162,10 +156,7 @@ Value factored_sum(Stage s) {
   const Factored f = factored(s.element, s.rank);
   if (!f.once.defined() || !f.each.defined()) return stage(std::move(s));
   const int rank = s.rank;
-  Stage result;
-  result.name = s.name;
-  result.rank = rank;
-  result.extents.assign(s.extents.begin(), s.extents.begin() + rank);
+  Stage result = shaped(s.name, {s.extents.begin(), s.extents.begin() + rank});
   s.element = f.each;
   result.element = times(f.once, stage(std::move(s)).at(axes_between(0, rank)));
   return stage(std::move(result));
@@ -179,10 +170,7 @@ Value transposed_load(const Stage &s, const AdjointOfLoad &part) {
     if (!is_same(s.targets[d], axis(static_cast<int>(d)))) iterators[d] = 1;
   const Value source(part.load->stage);
   const Transposed t = transposed(part.load->arguments, iterators, source.extents());
-  Stage gathered;
-  gathered.name = "d_" + source->name;
-  gathered.rank = source.rank();
-  gathered.extents = source.extents();
+  Stage gathered = shaped("d_" + source->name, source.extents());
   gathered.extents.insert(gathered.extents.end(), t.steps.begin(), t.steps.end());
   gathered.element = select(t.condition, assuming(t.condition, with_axes(part.adjoint, t.iterators)),
                             constant(part.adjoint.type(), 0));
@@ -206,10 +194,7 @@ Expression adjoint_of_scan(const SharedStage &s, const Value &dy) {
   for (const AdjointOfLoad &part : adjoints_of_loads(element, load(s, here), carried(s->type)))
     if (part.load->stage == s) handed = plus(handed, part.adjoint);
   if (is_number(handed, 0)) return dy.at(here);
-  Stage back;
-  back.name = "back_" + s->name;
-  back.rank = s->rank;
-  back.extents = s->extents;
+  Stage back = shaped("back_" + s->name, s->extents);
   back.along = s->along;
   back.before = zero;
   // Its element t is that of the scan's extent - 1 - t.
@@ -318,6 +303,11 @@ Values gradient(const Values &outputs, const Values &seeds, const Values &wanted
   Values result;
   for (const Value &w : wanted) result.push_back(adjoints.of(w));
   return result;
+}
+
+Value adjoint(const std::vector<Expression> &extents, const Value &dy, const std::function<Value(const Value &)> &f) {
+  const Value x = input("wanted", extents, dy.type());
+  return gradient({f(x)}, {dy}, {x})[0];
 }
 
 }  // namespace saltern::formula

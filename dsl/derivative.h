@@ -21,6 +21,9 @@ namespace saltern::formula {
 // One value for each of `wanted`: zeros where nothing depends on it. A seed may be undefined: zeros.
 Values gradient(const Values &outputs, const Values &seeds, const Values &wanted);
 
+// Where f is linear, its transpose: what the gradient of an operand of these extents is, whatever the operand.
+Value adjoint(const std::vector<Expression> &extents, const Value &dy, const std::function<Value(const Value &)> &f);
+
 struct GradientRule {
   Values inputs;
   std::function<Values(const Value &dy)> of;  // one gradient for each input

@@ -102,8 +102,7 @@ class Writer {
     if (!s.reduction) return element;
     const std::vector<int64_t> space = space_of(s), steps(space.begin() + s.rank, space.end());
     return reduce(*s.reduction, steps, [&](const std::vector<Expression> &at) {
-      std::vector<Expression> by;
-      for (int d = 0; d < s.rank; ++d) by.push_back(axis(d));
+      Axes by = axes_between(0, s.rank);
       by.insert(by.end(), at.begin(), at.end());
       return with_axes(element, by);
     });
@@ -154,24 +153,14 @@ ExactFormulas exact_formulas(const Values &inputs, const Values &outputs, const 
 Value value_of(const ExactFormula &f, const Values &operands) {
   const std::vector<Expression> extents(f.shape.begin(), f.shape.end());
   if (!f.is_scatter() && !f.is_scan()) return of_formula(f.name, f.element, extents, operands);
-  Stage s;
-  s.name = f.name;
-  s.rank = static_cast<int>(f.shape.size());
-  if (f.is_scan()) {
-    s.extents = extents;
-    s.along = f.along;
-    s.before = with_operands(f.before, operands);
-    s.element = with_operands(f.element, operands);
-    return stage(std::move(s));
-  }
-  s.reduction = Function::sum;
-  s.extents = extents;
-  s.extents.insert(s.extents.end(), f.space.begin() + s.rank, f.space.end());
+  Stage s = shaped(f.name, extents);
   s.element = with_operands(f.element, operands);
-  for (int d = 0; d < s.rank; ++d) {
-    const Expression &t = f.targets[static_cast<size_t>(d)];
-    s.targets.push_back(t.defined() ? with_operands(t, operands) : axis(d));
-  }
+  s.along = f.along;
+  if (f.is_scan()) s.before = with_operands(f.before, operands);
+  if (f.is_scatter()) s.reduction = Function::sum;
+  if (f.is_scatter()) s.extents.insert(s.extents.end(), f.space.begin() + s.rank, f.space.end());
+  for (const Expression &t : f.targets)
+    s.targets.push_back(t.defined() ? with_operands(t, operands) : axis(static_cast<int>(s.targets.size())));
   return stage(std::move(s));
 }
 

@@ -15,67 +15,10 @@ namespace saltern::formula {
 
 namespace {
 
-struct FunctionFacts {
-  std::string name;
-  int operands;
-};
-
-const std::array<FunctionFacts, 52> &function_table() {
-  static const std::array<FunctionFacts, 52> table = {{
-      {"negate", 1},
-      {"absolute", 1},
-      {"exp", 1},
-      {"log", 1},
-      {"sqrt", 1},
-      {"sine", 1},
-      {"cosine", 1},
-      {"tangent", 1},
-      {"arcsine", 1},
-      {"arccosine", 1},
-      {"arctangent", 1},
-      {"sinh", 1},
-      {"cosh", 1},
-      {"tanh", 1},
-      {"arcsinh", 1},
-      {"arccosh", 1},
-      {"arctanh", 1},
-      {"erf", 1},
-      {"floor", 1},
-      {"ceiling", 1},
-      {"round", 1},
-      {"truncate", 1},
-      {"invert", 1},
-      {"is_nan", 1},
-      {"is_infinite", 1},
-      {"stopped", 1},
-      {"add", 2},
-      {"subtract", 2},
-      {"multiply", 2},
-      {"divide", 2},
-      {"remainder", 2},
-      {"modulo", 2},
-      {"quotient", 2},
-      {"power", 2},
-      {"maximum", 2},
-      {"minimum", 2},
-      {"less", 2},
-      {"less_equal", 2},
-      {"equal", 2},
-      {"both", 2},
-      {"either", 2},
-      {"differ", 2},
-      {"shift_left", 2},
-      {"shift_right", 2},
-      {"sum", 0},
-      {"product", 0},
-      {"greatest", 0},
-      {"least", 0},
-      {"first_greatest", 0},
-      {"last_greatest", 0},
-      {"first_least", 0},
-      {"last_least", 0},
-  }};
-  return table;
+Expression made(Expression::Kind kind, Type type, std::vector<Expression> arguments, Function f = Function::negate) {
+  Expression::Node n{kind, type, f};
+  n.arguments = std::move(arguments);
+  return interned(std::move(n));
 }
 
 [[noreturn]] void refuse(Function f, const std::string &why) {
@@ -97,8 +40,19 @@ std::atomic<int> next_step{0};
 
 }  // namespace
 
-const std::string &name(Function f) { return function_table()[static_cast<size_t>(f)].name; }
-int operand_count(Function f) { return function_table()[static_cast<size_t>(f)].operands; }
+const std::string &name(Function f) {
+  static const std::array<std::string, 52> names = {
+      "negate",         "absolute",      "exp",         "log",         "sqrt",     "sine",       "cosine",    "tangent",
+      "arcsine",        "arccosine",     "arctangent",  "sinh",        "cosh",     "tanh",       "arcsinh",   "arccosh",
+      "arctanh",        "erf",           "floor",       "ceiling",     "round",    "truncate",   "invert",    "is_nan",
+      "is_infinite",    "stopped",       "add",         "subtract",    "multiply", "divide",     "remainder", "modulo",
+      "quotient",       "power",         "maximum",     "minimum",     "less",     "less_equal", "equal",     "both",
+      "either",         "differ",        "shift_left",  "shift_right", "sum",      "product",    "greatest",  "least",
+      "first_greatest", "last_greatest", "first_least", "last_least"};
+  return names.at(static_cast<size_t>(f));
+}
+// Those of one operand stand first, then those of two.
+int operand_count(Function f) { return f < Function::add ? 1 : f < Function::sum ? 2 : 0; }
 
 bool finds_a_place(Function f) { return f >= Function::first_greatest; }
 
@@ -167,9 +121,7 @@ Expression call(Function f, const Expression &a) {
   if (f == Function::invert && a.type() == Type::boolean && a->kind == Expression::Kind::constant)
     return truth(a->integer == 0);
   if (f == Function::negate && a->is_index) return 0 - a;
-  Expression::Node n{Expression::Kind::call, gives_boolean(f) ? Type::boolean : a.type(), f};
-  n.arguments = {a};
-  return interned(std::move(n));
+  return made(Expression::Kind::call, gives_boolean(f) ? Type::boolean : a.type(), {a}, f);
 }
 
 namespace {
@@ -196,9 +148,7 @@ Expression call(Function f, const Expression &a, const Expression &b) {
   if (a.type() == Type::i64) simple = simple_call(f, a, b);
   if (a.type() == Type::boolean) simple = simple_condition(f, a, b);
   if (simple.defined()) return simple;
-  Expression::Node n{Expression::Kind::call, gives_boolean(f) ? Type::boolean : a.type(), f};
-  n.arguments = {a, b};
-  return interned(std::move(n));
+  return made(Expression::Kind::call, gives_boolean(f) ? Type::boolean : a.type(), {a, b}, f);
 }
 
 Expression select(const Expression &condition, const Expression &then, const Expression &otherwise) {
@@ -211,9 +161,7 @@ Expression select(const Expression &condition, const Expression &then, const Exp
   // A choice inside of the same choice is made already.
   if (then->kind == Expression::Kind::select && is_same(then->arguments[0], condition))
     return select(condition, then->arguments[1], otherwise);
-  Expression::Node n{Expression::Kind::select, then.type()};
-  n.arguments = {condition, then, otherwise};
-  return interned(std::move(n));
+  return made(Expression::Kind::select, then.type(), {condition, then, otherwise});
 }
 
 Expression cast(Type type, const Expression &a) {
@@ -223,16 +171,12 @@ Expression cast(Type type, const Expression &a) {
     const int64_t exact = type == Type::f64 ? int64_t{1} << 53 : type == Type::f32 ? 1 << 24 : 0;
     if (-exact < a->integer && a->integer < exact) return constant(type, static_cast<double>(a->integer));
   }
-  Expression::Node n{Expression::Kind::cast, type};
-  n.arguments = {a};
-  return interned(std::move(n));
+  return made(Expression::Kind::cast, type, {a});
 }
 
 Expression bits_as(Type type, const Expression &a) {
   if (facts(type).bits != facts(a.type()).bits) throw std::invalid_argument("formula: bits_as of another size");
-  Expression::Node n{Expression::Kind::bits, type};
-  n.arguments = {a};
-  return interned(std::move(n));
+  return made(Expression::Kind::bits, type, {a});
 }
 
 Expression fresh_step(const Expression &extent) {
@@ -329,6 +273,29 @@ void for_each_node(const Expression &e, const std::function<void(const Expressio
     visit(*at.get());
   };
   walk(e);
+}
+
+void descend(const Expression &e, const std::function<bool(const Expression::Node &)> &enter) {
+  std::unordered_set<const Expression::Node *> seen;
+  const std::function<void(const Expression &)> walk = [&](const Expression &at) {
+    if (!seen.insert(at.get()).second || !enter(*at.get())) return;
+    for (const Expression &a : at->arguments) walk(a);
+  };
+  walk(e);
+}
+
+const std::set<int> &StepsRead::of(const Expression &e) {
+  const auto known = known_.find(e.get());
+  if (known != known_.end()) return known->second;
+  std::set<int> all;
+  if (e->kind == Expression::Kind::step) all.insert(e->number);
+  if (const int other = also_ && e->arguments.empty() ? also_(*e.get()) : nothing; other != nothing) all.insert(other);
+  for (const Expression &a : e->arguments) {
+    const std::set<int> &inside = of(a);
+    all.insert(inside.begin(), inside.end());
+  }
+  for (const ReductionStep &s : e->steps) all.erase(s.id);
+  return known_[e.get()] = std::move(all);
 }
 
 Expression transformed(const Expression &e, const std::function<Expression(const Expression &)> &change) {

@@ -18,8 +18,10 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <type_traits>
+#include <unordered_map>
 #include <vector>
 
 #include "dsl/types.h"
@@ -262,8 +264,26 @@ Expression transformed(const Expression &e, const std::function<Expression(const
 // Axis i becomes by[i].
 Expression with_axes(const Expression &e, const std::vector<Expression> &by);
 
+// Walks. What several places use is one node, and a net that uses each of its values twice has 2^n uses after n layers:
+// whoever follows each use never ends. These look at every node once.
 // Calls `visit` once for each node, arguments first.
 void for_each_node(const Expression &e, const std::function<void(const Expression::Node &)> &visit);
+// Calls `enter` once for each node, before its arguments, which are left out where it returns false.
+void descend(const Expression &e, const std::function<bool(const Expression::Node &)> &enter);
+
+// The steps that expressions read and that no reduction inside of them runs over, by their ids; and what `also` gives
+// for nodes without arguments, if that is not nothing.
+class StepsRead {
+ public:
+  static constexpr int nothing = -2;
+  explicit StepsRead(std::function<int(const Expression::Node &leaf)> also = nullptr) : also_(std::move(also)) {}
+  // The expression must live as long as this.
+  const std::set<int> &of(const Expression &e);
+
+ private:
+  std::function<int(const Expression::Node &)> also_;
+  std::unordered_map<const Expression::Node *, std::set<int>> known_;
+};
 
 // A text that is equal for equal expressions, and that parse_expression() reads. Steps are numbered in their order.
 std::string to_string(const Expression &e);

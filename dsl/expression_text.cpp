@@ -59,23 +59,9 @@ class Writer {
     std::string names = {};
   };
 
-  // The steps that it reads and that no reduction inside of it runs over.
-  const std::set<int> &steps_of(const Expression &e) {
-    const auto known = reads_.find(e.get());
-    if (known != reads_.end()) return known->second;
-    std::set<int> all;
-    if (e->kind == Kind::step) all.insert(e->number);
-    for (const Expression &a : e->arguments) {
-      const std::set<int> &of = steps_of(a);
-      all.insert(of.begin(), of.end());
-    }
-    for (const ReductionStep &s : e->steps) all.erase(s.id);
-    return reads_[e.get()] = std::move(all);
-  }
-
   // The innermost one whose steps it reads.
   Scope &scope_of(const Expression &e) {
-    const std::set<int> &read = steps_of(e);
+    const std::set<int> &read = reads_.of(e);
     size_t at = scopes_.size() - 1;
     const auto is_read = [&](int id) { return read.count(id) > 0; };
     while (at > 0 && std::none_of(scopes_[at].steps.begin(), scopes_[at].steps.end(), is_read)) --at;
@@ -132,7 +118,7 @@ class Writer {
   std::unordered_map<const Expression::Node *, int> uses_;
   std::unordered_map<const Expression::Node *, std::string> names_;
   std::unordered_map<int, int> steps_;
-  std::unordered_map<const Expression::Node *, std::set<int>> reads_;
+  StepsRead reads_;
   std::vector<Scope> scopes_;
 };
 

@@ -34,6 +34,7 @@ using Partials = List (*)(E a, E b, E y, E dy);
 Expression number(E like, double value) { return constant(like.type(), value); }
 Expression zero(E like) { return number(like, 0); }
 Expression over(E a, E b) { return is_number(a, 0) ? a : a / b; }
+List two(E da, E db) { return {da, db}; }
 
 const std::map<Function, Partials> &table() {
   static const std::map<Function, Partials> rows = {
@@ -55,48 +56,30 @@ const std::map<Function, Partials> &table() {
       {Function::arccosh, [](E a, E, E, E dy) { return List{over(dy, sqrt(a * a - 1))}; }},
       {Function::arctanh, [](E a, E, E, E dy) { return List{over(dy, 1 - a * a)}; }},
       {Function::erf, [](E a, E, E, E dy) { return List{times(dy, exp(-(a * a)) * (2 / std::sqrt(M_PI)))}; }},
-      {Function::add,
-       [](E, E, E, E dy) {
-         return List{dy, dy};
-       }},
-      {Function::subtract,
-       [](E, E, E, E dy) {
-         return List{dy, minus(dy)};
-       }},
-      {Function::multiply,
-       [](E a, E b, E, E dy) {
-         return List{times(dy, b), times(dy, a)};
-       }},
+      {Function::add, [](E, E, E, E dy) { return two(dy, dy); }},
+      {Function::subtract, [](E, E, E, E dy) { return two(dy, minus(dy)); }},
+      {Function::multiply, [](E a, E b, E, E dy) { return two(times(dy, b), times(dy, a)); }},
       // One division does for a reciprocal, whose y is 1 / b.
       {Function::divide,
        [](E a, E b, E y, E dy) {
          const Expression by_b = times(dy, y);
-         return List{over(dy, b), minus(is_number(a, 1) ? by_b * y : over(by_b, b))};
+         return two(over(dy, b), minus(is_number(a, 1) ? by_b * y : over(by_b, b)));
        }},
       // a - b times a whole number, which is flat.
       {Function::remainder,
-       [](E a, E b, E, E dy) {
-         return List{dy, minus(times(dy, call(Function::truncate, a / b)))};
-       }},
-      {Function::modulo,
-       [](E a, E b, E, E dy) {
-         return List{dy, minus(times(dy, floor(a / b)))};
-       }},
+       [](E a, E b, E, E dy) { return two(dy, minus(times(dy, call(Function::truncate, a / b)))); }},
+      {Function::modulo, [](E a, E b, E, E dy) { return two(dy, minus(times(dy, floor(a / b)))); }},
       // The logarithm counts where there is one: 0^b is flat in b.
       {Function::power,
        [](E a, E b, E y, E dy) {
          const Expression by_b = select(a > 0, times(dy, y) * log(a), zero(a));
-         return List{times(dy, b * power(a, b - 1)), by_b};
+         return two(times(dy, b * power(a, b - 1)), by_b);
        }},
       // Equal operands: the first one's.
       {Function::maximum,
-       [](E a, E b, E, E dy) {
-         return List{select(a < b, zero(a), dy), select(a < b, dy, zero(a))};
-       }},
+       [](E a, E b, E, E dy) { return two(select(a < b, zero(a), dy), select(a < b, dy, zero(a))); }},
       {Function::minimum,
-       [](E a, E b, E, E dy) {
-         return List{select(b < a, zero(a), dy), select(b < a, dy, zero(a))};
-       }},
+       [](E a, E b, E, E dy) { return two(select(b < a, zero(a), dy), select(b < a, dy, zero(a))); }},
   };
   return rows;
 }

@@ -32,8 +32,7 @@ void take_out_idle_steps(Stage &s) {
 
 // Reductions over one step need no step; without any, a reduction is a map.
 void take_out_single_steps(Stage &s) {
-  std::vector<Expression> by, extents(s.extents.begin(), s.extents.begin() + s.rank);
-  for (int d = 0; d < s.rank; ++d) by.push_back(axis(d));
+  std::vector<Expression> by = axes_between(0, s.rank), extents(s.extents.begin(), s.extents.begin() + s.rank);
   for (size_t d = static_cast<size_t>(s.rank); d < s.extents.size(); ++d) {
     const bool single = is_number(s.extents[d], 1);
     by.push_back(single ? Expression(0) : axis(static_cast<int>(extents.size())));

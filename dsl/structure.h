@@ -34,6 +34,14 @@ std::optional<Contraction> contraction_of(const Stage &s);
 // Whether each stage is worth memory: reductions are, and maps that are costly and read more than once.
 std::vector<std::shared_ptr<const Stage>> worth_keeping(const Values &outputs);
 
+// What a gradient need not make again, since the forward has made it: whoever computes both keeps it in between.
+// Stages of `outputs` that their `gradients` read and that are dear to make: contractions, windows and scans. Sums along
+// rows and columns are not: a kernel has them by the way, and to write them down would take it apart.
+Values worth_giving(const Values &outputs, const Values &gradients);
+
+// The same values, which read `given` instead of making `stages`.
+Values with_given(const Values &values, const Values &stages, const Values &given);
+
 // The kinds of all stages that outputs are made of; a copy of an input is a map.
 std::set<Pattern> classes_of(const Values &outputs);
 

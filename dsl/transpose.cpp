@@ -152,15 +152,11 @@ class Solver {
     const int64_t sign = k.coefficient.constant();
     Polynomial multiples, rest;
     if (!k.rest.divided(stride, multiples, rest)) return false;
-    for (const Term &t : others) {
-      Polynomial whole, left;
-      if (!t.coefficient.divided(stride, whole, left) || !left.terms().empty()) return false;
-    }
     // Only what the unknowns are multiplied by goes to the other side: constants stay with u.
     Polynomial of_unknowns;
     for (const Term &t : others) {
       Polynomial whole, left;
-      t.coefficient.divided(stride, whole, left);
+      if (!t.coefficient.divided(stride, whole, left) || !left.terms().empty()) return false;
       of_unknowns = of_unknowns + whole * Polynomial::of(t.unknown);
     }
     const Expression s = stride.expression();

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace saltern {
 
@@ -104,35 +105,17 @@ inline const TypeFacts &facts(Type type) { return all_types()[static_cast<size_t
 inline bool is_real(Type type) { return facts(type).kind == TypeFacts::Kind::real; }
 
 // The Type that a C++ type is stored as.
-template <Type type>
-struct IsType {
-  static constexpr Type value = type;
-};
 template <typename T>
-struct TypeOf;
-template <>
-struct TypeOf<float> : IsType<Type::f32> {};
-template <>
-struct TypeOf<double> : IsType<Type::f64> {};
-template <>
-struct TypeOf<int8_t> : IsType<Type::i8> {};
-template <>
-struct TypeOf<int16_t> : IsType<Type::i16> {};
-template <>
-struct TypeOf<int32_t> : IsType<Type::i32> {};
-template <>
-struct TypeOf<int64_t> : IsType<Type::i64> {};
-template <>
-struct TypeOf<uint8_t> : IsType<Type::u8> {};
-template <>
-struct TypeOf<uint16_t> : IsType<Type::u16> {};
-template <>
-struct TypeOf<uint32_t> : IsType<Type::u32> {};
-template <>
-struct TypeOf<uint64_t> : IsType<Type::u64> {};
-template <>
-struct TypeOf<bool> : IsType<Type::boolean> {};
-template <>
-struct TypeOf<std::string> : IsType<Type::text> {};
+struct TypeOf {
+  // Integers stand in the order of their sizes.
+  static constexpr Type integer(Type of_a_byte) {
+    return static_cast<Type>(static_cast<size_t>(of_a_byte) + (sizeof(T) == 8 ? 3 : sizeof(T) / 2));
+  }
+  static constexpr Type value = std::is_same_v<T, std::string> ? Type::text
+                                : std::is_same_v<T, bool>      ? Type::boolean
+                                : std::is_same_v<T, float>     ? Type::f32
+                                : std::is_same_v<T, double>    ? Type::f64
+                                                               : integer(std::is_signed_v<T> ? Type::i8 : Type::u8);
+};
 
 }  // namespace saltern

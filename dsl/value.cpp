@@ -12,12 +12,6 @@ using Kind = Expression::Kind;
 
 namespace {
 
-std::vector<Expression> axes_of(int rank) {
-  std::vector<Expression> axes;
-  for (int d = 0; d < rank; ++d) axes.push_back(axis(d));
-  return axes;
-}
-
 bool is_one(const Expression &e) { return is_number(e, 1); }
 
 using Replacements = std::map<Expression, Expression, ByStructure>;
@@ -60,7 +54,7 @@ Expression with_reductions_apart(const Expression &e, const std::vector<Expressi
     });
     std::sort(around.begin(), around.end(), ByStructure());
     if (beside) {
-      const std::vector<Expression> used = std::exchange(around, axes_of(rank));
+      const std::vector<Expression> used = std::exchange(around, axes_between(0, rank));
       for (Expression &i : around)
         if (std::none_of(used.begin(), used.end(), [&](const Expression &u) { return is_same(u, i); })) i = 0;
     }
@@ -118,10 +112,7 @@ Values in_one_type(Values values, size_t first) {
 }
 
 Value elementwise(const Values &values, const std::function<Expression(const std::vector<Expression> &)> &f) {
-  Stage s;
-  s.name = "map";
-  s.extents = common_extents(values);
-  s.rank = static_cast<int>(s.extents.size());
+  Stage s = shaped("map", common_extents(values));
   std::vector<Expression> elements;
   s.literal = true;
   for (const Value &v : values) {
@@ -143,6 +134,20 @@ int counted_from_start(int dimension, int rank) {
 
 }  // namespace
 
+Axes axes_between(int from, int to) {
+  Axes axes;
+  for (int d = from; d < to; ++d) axes.push_back(axis(d));
+  return axes;
+}
+
+Stage shaped(const std::string &name, const std::vector<Expression> &extents) {
+  Stage s;
+  s.name = name;
+  s.extents = extents;
+  s.rank = static_cast<int>(extents.size());
+  return s;
+}
+
 Value::Value(double number) : Value(constant_value(Type::f64, number)) {
   Stage s = *stage_;
   s.literal = true;
@@ -150,8 +155,7 @@ Value::Value(double number) : Value(constant_value(Type::f64, number)) {
 }
 
 Value constant_value(Type type, double number) {
-  Stage s;
-  s.name = "map";
+  Stage s = shaped("map", {});
   s.element = constant(type, number);
   return stage(std::move(s));
 }
@@ -178,29 +182,22 @@ Expression Value::or_else(double otherwise, const std::vector<Expression> &indic
 }
 
 Value input(const std::string &name, const std::vector<Expression> &extents, Type type) {
-  Stage s;
-  s.name = name;
+  Stage s = shaped(name, extents);
   s.type = type;
-  s.extents = extents;
-  s.rank = static_cast<int>(extents.size());
   s.kept = true;
   return stage(std::move(s));
 }
 
 Value parameter(const std::string &name, Type type, double typical) {
-  Stage s;
-  s.name = "map";
+  Stage s = shaped("map", {});
   s.element = symbol(name, type, 0, typical);
   return stage(std::move(s));
 }
 
 Value compute(const std::string &name, const std::vector<Expression> &extents, const Element &element) {
-  Stage s;
-  s.name = name;
-  s.rank = static_cast<int>(extents.size());
-  s.extents = extents;
+  Stage s = shaped(name, extents);
   s.kept = true;
-  Expression e = element(axes_of(s.rank));
+  Expression e = element(axes_between(0, s.rank));
   if (e->kind == Kind::reduce) {
     s.reduction = e->function;
     Replacements by;
@@ -216,24 +213,18 @@ Value compute(const std::string &name, const std::vector<Expression> &extents, c
 
 Value scan(const std::string &name, const std::vector<Expression> &extents, int along, const Value &before,
            const Next &next) {
-  Stage s;
-  s.name = name;
-  s.rank = static_cast<int>(extents.size());
-  s.extents = extents;
+  Stage s = shaped(name, extents);
   s.along = counted_from_start(along, s.rank);
   if (before.rank() > s.rank || before->literal)
     throw std::invalid_argument("scan '" + name + "' begins with what has no type, or more dimensions than itself");
   s.before = broadcast(before, extents.size());
-  s.element = with_reductions_apart(next(axes_of(s.rank), carried(before.type())), s.extents, s.rank);
+  s.element = with_reductions_apart(next(axes_between(0, s.rank), carried(before.type())), s.extents, s.rank);
   return stage(std::move(s));
 }
 
 Value inlined(const std::vector<Expression> &extents, const Element &element) {
-  Stage s;
-  s.name = "map";
-  s.rank = static_cast<int>(extents.size());
-  s.extents = extents;
-  s.element = with_reductions_apart(element(axes_of(s.rank)), s.extents, s.rank);
+  Stage s = shaped("map", extents);
+  s.element = with_reductions_apart(element(axes_between(0, s.rank)), s.extents, s.rank);
   return stage(std::move(s));
 }
 
@@ -274,12 +265,9 @@ Value cast(Type type, const Value &a) {
 }
 
 Value reduced(Function f, const Value &x, const std::vector<int> &axes) {
-  Stage s;
-  s.name = name(f);
+  Stage s = shaped(name(f), x.extents());
   s.reduction = f;
-  s.rank = x.rank();
-  s.extents = x.extents();
-  std::vector<Expression> indices = axes_of(x.rank());
+  std::vector<Expression> indices = axes_between(0, x.rank());
   std::vector<int> dimensions;
   for (int a : axes) dimensions.push_back(counted_from_start(a, x.rank()));
   std::sort(dimensions.begin(), dimensions.end());

@@ -50,6 +50,9 @@ struct Stage {
 };
 
 using Axes = std::vector<Expression>;
+Axes axes_between(int from, int to);
+// A stage of this name and these extents, about which nothing else is said.
+Stage shaped(const std::string &name, const std::vector<Expression> &extents);
 
 class Value {
  public:

@@ -2,7 +2,6 @@
 #include <map>
 
 #include "algorithms/elementwise.h"
-#include "dsl/expression_walk.h"
 #include "dsl/structure.h"
 #include "generators/model/emitters.h"
 #include "generators/model/formula_code.h"

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "dsl/derivative.h"
-#include "dsl/keeping.h"
+#include "dsl/structure.h"
 #include "runtime/formula/computation.h"
 
 namespace saltern {

@@ -8,7 +8,6 @@
 #include <optional>
 #include <unordered_map>
 
-#include "dsl/expression_walk.h"
 #include "dsl/index_bounds.h"
 #include "runtime/onnx/net_export.h"
 #include "runtime/onnx/operators/onnx_types.h"

@@ -4,7 +4,6 @@
 #include <set>
 #include <unordered_map>
 
-#include "dsl/expression_walk.h"
 #include "generators/model/code_size.h"
 #include "generators/model/emit.h"
 

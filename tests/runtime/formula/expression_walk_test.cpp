@@ -1,7 +1,5 @@
 // Formulas whose parts are used again and again: walks take as long as there are nodes, not as there are uses.
 
-#include "dsl/expression_walk.h"
-
 #include <gtest/gtest.h>
 
 #include "dsl/index_bounds.h"
