@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "generators/call.h"
-#include "runtime/kernels/cpu_model.h"
+#include "runtime/kernels/instruction_set.h"
 
 struct sqlite3;
 

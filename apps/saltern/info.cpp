@@ -9,7 +9,6 @@
 #include "apps/saltern/value_facts.h"
 #include "runtime/files/file.h"
 #include "runtime/graph/drawing.h"
-#include "runtime/kernels/cpu_model.h"
 #include "runtime/kernels/instruction_set.h"
 #include "runtime/kernels/kernels.h"
 #include "runtime/onnx/optimize.h"

@@ -1,9 +1,9 @@
 #include "runtime/autograd/variable.h"
 
+#include <algorithm>
 #include <atomic>
 #include <optional>
-
-#include "runtime/tensor/outline.h"
+#include <unordered_set>
 
 namespace saltern {
 
@@ -20,8 +20,7 @@ bool is_float(Type type) {
 }  // namespace
 
 RecordingMode recording_mode() { return mode; }
-RecordingGuard::RecordingGuard(RecordingMode m) : previous_(mode) { mode = m; }
-RecordingGuard::~RecordingGuard() { mode = previous_; }
+RecordingGuard::RecordingGuard(RecordingMode m) : Temporarily(mode, m) {}
 
 Variable::Variable(Tensor value, bool requires_gradient) {
   if (!value.defined()) return;
@@ -121,6 +120,23 @@ void Step::release() {
   inputs_.clear();
   outputs_.clear();
   released_ = true;
+}
+
+// Without recursion: a net may be deeper than the stack.
+std::vector<std::shared_ptr<Step>> steps_behind(const std::vector<Variable> &results,
+                                                const std::function<bool(const Variable &)> &follows) {
+  std::vector<std::shared_ptr<Step>> all;
+  std::unordered_set<const Step *> seen;
+  const auto add = [&](const Variable &v) {
+    if (!v.defined() || !v.step() || (follows && !follows(v)) || !seen.insert(v.step().get()).second) return;
+    all.push_back(v.step());
+  };
+  for (const Variable &v : results) add(v);
+  for (size_t i = 0; i < all.size(); ++i)
+    for (const Variable &v : all[i].get()->inputs()) add(v);
+  // Steps are numbered as they were taken: an order in which they can be taken again.
+  std::sort(all.begin(), all.end(), [](const auto &a, const auto &b) { return a->number() < b->number(); });
+  return all;
 }
 
 namespace {

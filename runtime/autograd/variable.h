@@ -110,6 +110,10 @@ class Step : public std::enable_shared_from_this<Step> {
   bool released_ = false;
 };
 
+// All steps that results were computed by, oldest first; `follows` says through which variables, if not all.
+std::vector<std::shared_ptr<Step>> steps_behind(const std::vector<Variable> &results,
+                                                const std::function<bool(const Variable &)> &follows = nullptr);
+
 // What a gradient rule sees of the application that it differentiates. Asking for an input or output throws where it
 // was written in place since: a rule that needs its shape only asks for that.
 class Taped {
@@ -145,15 +149,8 @@ enum class RecordingMode { off, where_needed, everything };
 RecordingMode recording_mode();
 
 // While it lives, this thread records in another way.
-class RecordingGuard {
- public:
+struct RecordingGuard : Temporarily<RecordingMode> {
   explicit RecordingGuard(RecordingMode mode);
-  ~RecordingGuard();
-  RecordingGuard(const RecordingGuard &) = delete;
-  RecordingGuard &operator=(const RecordingGuard &) = delete;
-
- private:
-  RecordingMode previous_;
 };
 
 // Nothing is recorded: inference, updates of parameters.

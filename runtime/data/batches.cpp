@@ -5,7 +5,7 @@
 #include <memory>
 #include <numeric>
 
-#include "runtime/data/shuffle.h"
+#include "runtime/tensor/random.h"
 
 namespace saltern {
 
@@ -31,6 +31,12 @@ std::vector<Levels> levels_of(int64_t channels, const BatchOptions &options) {
   return levels;
 }
 
+std::vector<int64_t> in_order(int64_t count) {
+  std::vector<int64_t> order(static_cast<size_t>(count));
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
 // Makes the batches of an epoch one after another.
 class Maker {
  public:
@@ -48,12 +54,8 @@ class Maker {
     if (epoch < 0 || first < 0 || first > count_)
       fail("batches: epoch ", epoch, ", batch ", first, " does not exist; an epoch has ", count_);
     levels_ = levels_of(images.extent(1), options);
-    if (options.shuffle) {
-      order_ = shuffled(dataset.size(), options.seed, static_cast<uint64_t>(epoch));
-    } else {
-      order_.resize(static_cast<size_t>(dataset.size()));
-      std::iota(order_.begin(), order_.end(), 0);
-    }
+    order_ = options.shuffle ? shuffled(dataset.size(), options.seed, static_cast<uint64_t>(epoch))
+                             : in_order(dataset.size());
   }
 
   std::optional<Batch> operator()() {
@@ -87,6 +89,13 @@ class Maker {
 };
 
 }  // namespace
+
+std::vector<int64_t> shuffled(int64_t count, uint64_t seed, uint64_t epoch) {
+  std::vector<int64_t> order = in_order(count);
+  Random random(Random(seed, epoch).bits());  // a stream for each epoch
+  for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+  return order;
+}
 
 int64_t batches_per_epoch(const Dataset &dataset, const BatchOptions &options) {
   if (options.size < 1) fail("batches: a size of ", options.size, " is not above 0");

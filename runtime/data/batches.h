@@ -3,7 +3,7 @@
 //   for (const Batch &batch : Batches(dataset, options, epoch)) ...
 // Images become f32, (value / 255 - mean) / deviation, with a mean and deviation for each channel.
 //
-// The order is a pure function of seed and epoch (see shuffle.h), so that training resumed at an epoch and a batch sees
+// The order is a pure function of seed and epoch (shuffled()), so that training resumed at an epoch and a batch sees
 // what it would have seen without the break.
 
 #include <functional>
@@ -35,6 +35,10 @@ struct BatchOptions {
 };
 
 int64_t batches_per_epoch(const Dataset &dataset, const BatchOptions &options);
+
+// A permutation of 0 .. count - 1 that is a pure function of seed and epoch, on every machine: whoever resumes at an
+// epoch gets its order without replaying those before.
+std::vector<int64_t> shuffled(int64_t count, uint64_t seed, uint64_t epoch);
 
 class Batches {
  public:

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "runtime/files/file.h"
-#include "runtime/tensor/byte_order.h"
+#include "runtime/tensor/element.h"
 
 namespace saltern {
 

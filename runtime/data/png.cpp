@@ -19,21 +19,9 @@ namespace {
 constexpr png_uint_32 max_side = 1 << 20;
 constexpr png_alloc_size_t max_chunk = 8 << 20;  // of what is not pixels
 
-struct Message {
-  char text[256] = "unknown error";
-};
-
-[[noreturn]] void remember_and_jump(png_structp png, png_const_charp text) {
-  auto *message = static_cast<Message *>(png_get_error_ptr(png));
-  std::snprintf(message->text, sizeof message->text, "%s", text);
-  png_longjmp(png, 1);
-}
-
-void ignore_warning(png_structp, png_const_charp) {}
-
 struct Reader {
   explicit Reader(const std::vector<uint8_t> &bytes) : at(bytes.data()), left(bytes.size()) {
-    png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &message, remember_and_jump, ignore_warning);
+    png = png_create_read_struct(PNG_LIBPNG_VER_STRING, this, remember_and_jump, [](png_structp, png_const_charp) {});
     info = png ? png_create_info_struct(png) : nullptr;
     if (!info) {
       png_destroy_read_struct(&png, nullptr, nullptr);
@@ -45,6 +33,12 @@ struct Reader {
   Reader(const Reader &) = delete;
   Reader &operator=(const Reader &) = delete;
 
+  [[noreturn]] static void remember_and_jump(png_structp png, png_const_charp text) {
+    auto *r = static_cast<Reader *>(png_get_error_ptr(png));
+    std::snprintf(r->message, sizeof r->message, "%s", text);
+    png_longjmp(png, 1);
+  }
+
   static void take(png_structp png, png_bytep to, size_t bytes) {
     auto *r = static_cast<Reader *>(png_get_io_ptr(png));
     if (bytes > r->left) png_error(png, "the file is truncated");
@@ -53,7 +47,7 @@ struct Reader {
     r->left -= bytes;
   }
 
-  Message message;
+  char message[256] = "unknown error";
   png_structp png = nullptr;
   png_infop info = nullptr;
   const uint8_t *at;
@@ -93,48 +87,6 @@ bool read_rows(Reader &r, png_bytepp rows) {
   return true;
 }
 
-struct Writer {
-  Writer() {
-    png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &message, remember_and_jump, ignore_warning);
-    info = png ? png_create_info_struct(png) : nullptr;
-    if (!info) {
-      png_destroy_write_struct(&png, nullptr);
-      fail("out of memory for libpng");
-    }
-    png_set_write_fn(png, this, give, [](png_structp) {});
-  }
-  ~Writer() { png_destroy_write_struct(&png, &info); }
-  Writer(const Writer &) = delete;
-  Writer &operator=(const Writer &) = delete;
-
-  bool append(png_const_bytep from, size_t count) noexcept {
-    try {
-      bytes.insert(bytes.end(), from, from + count);
-      return true;
-    } catch (const std::bad_alloc &) {
-      return false;
-    }
-  }
-  static void give(png_structp png, png_bytep from, size_t count) {
-    if (!static_cast<Writer *>(png_get_io_ptr(png))->append(from, count)) png_error(png, "out of memory");
-  }
-
-  Message message;
-  png_structp png = nullptr;
-  png_infop info = nullptr;
-  std::vector<uint8_t> bytes;
-};
-
-bool write_rows(Writer &w, png_uint_32 width, png_uint_32 height, int colour, png_bytepp rows) {
-  if (setjmp(png_jmpbuf(w.png))) return false;
-  png_set_IHDR(w.png, w.info, width, height, 8, colour, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
-               PNG_FILTER_TYPE_DEFAULT);
-  png_write_info(w.png, w.info);
-  png_write_image(w.png, rows);
-  png_write_end(w.png, nullptr);
-  return true;
-}
-
 std::vector<png_bytep> rows_of(const Tensor &picture) {
   std::vector<png_bytep> rows;
   for (int64_t y = 0; y < picture.extent(0); ++y) rows.push_back(picture.data<uint8_t>() + y * picture.strides()[0]);
@@ -147,7 +99,7 @@ Tensor decode_png(const std::vector<uint8_t> &bytes, const std::string &name, co
   Reader r(bytes);
   if (bytes.size() < 8 || png_sig_cmp(bytes.data(), 0, 8) != 0) fail(name, " is not a PNG file");
   const auto expect = [&](bool good) {
-    if (!good) fail("cannot read ", name, ": ", r.message.text);
+    if (!good) fail("cannot read ", name, ": ", r.message);
   };
   expect(read_header(r, options.max_bytes));
   const uint64_t height = png_get_image_height(r.png, r.info), width = png_get_image_width(r.png, r.info);
@@ -173,21 +125,24 @@ Tensor read_png(const std::string &path, const PngOptions &options) {
 }
 
 void write_png(const std::string &path, const Tensor &picture) {
-  constexpr int colours[] = {-1, PNG_COLOR_TYPE_GRAY, -1, PNG_COLOR_TYPE_RGB, PNG_COLOR_TYPE_RGBA};
+  constexpr png_uint_32 none = 0;
+  constexpr png_uint_32 formats[] = {none, PNG_FORMAT_GRAY, none, PNG_FORMAT_RGB, PNG_FORMAT_RGBA};
   const int64_t channels = picture.rank() == 2 ? 1 : picture.rank() == 3 ? picture.extent(2) : 0;
   if (picture.type() != Type::u8 || channels < 0 || channels > 4 || (channels != 1 && channels < 3) ||
       picture.size() == 0 || picture.extent(0) > max_side || picture.extent(1) > max_side)
     fail("cannot write ", path, ": a picture is u8 (height, width, 1, 3 or 4), not ", facts(picture.type()).name,
          to_string(picture.shape()));
   const Tensor dense = picture.in_layout(Layout::row_major);
-  std::vector<png_bytep> rows = rows_of(dense);
-  Writer w;
-  if (!write_rows(w, static_cast<png_uint_32>(dense.extent(1)), static_cast<png_uint_32>(dense.extent(0)),
-                  colours[channels], rows.data()))
-    fail("cannot write ", path, ": ", w.message.text);
-  AtomicFile file(path);
-  file.write(w.bytes.data(), w.bytes.size());
-  file.commit();
+  png_image image = {};
+  image.version = PNG_IMAGE_VERSION;
+  image.width = static_cast<png_uint_32>(dense.extent(1));
+  image.height = static_cast<png_uint_32>(dense.extent(0));
+  image.format = formats[channels];
+  png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
+  std::string bytes(size, '\0');
+  if (!png_image_write_to_memory(&image, bytes.data(), &size, /*convert_to_8bit=*/0, dense.raw(), 0, nullptr))
+    fail("cannot write ", path, ": ", image.message);
+  write_atomically(path, std::string_view(bytes).substr(0, size));
 }
 
 }  // namespace saltern

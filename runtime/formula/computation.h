@@ -23,7 +23,7 @@ class Computation {
   using AskAnySize = std::function<AnySize(const formula::ExactFormulas &)>;
   Computation(formula::ExactFormulas formulas, Runs runs, AskAnySize any_size = nullptr);
 
-  // The formulas' outputs. Where an operand is an outline (runtime/tensor/outline.h), all of them are.
+  // The formulas' outputs. Where an operand is an outline (runtime/tensor/tensor.h), all of them are.
   std::vector<Tensor> operator()(const std::vector<Tensor> &operands) const;
 
  private:

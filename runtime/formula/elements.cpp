@@ -5,7 +5,8 @@
 #include <cstring>
 #include <limits>
 
-#include "runtime/formula/lane_loops.h"
+#include "runtime/formula/lanes.h"
+#include "runtime/tensor/element.h"
 #include "runtime/tensor/small_floats.h"
 
 namespace saltern {
@@ -73,40 +74,15 @@ struct Small {
 // Calls visit with the storage of a type.
 template <typename Visit>
 void with_storage(Type type, const Visit &visit) {
-  switch (type) {
-    case Type::f32:
-      return visit(Plain<float, float>{});
-    case Type::f64:
-      return visit(Plain<double, double>{});
-    case Type::f16:
-      return visit(Coded<f32_of_f16, f16_of_f32>{});
-    case Type::bf16:
-      return visit(Coded<f32_of_bf16, bf16_of_f32>{});
-    case Type::i8:
-    case Type::i4:
-    case Type::i2:
-      return visit(Plain<int8_t, int64_t>{});
-    case Type::i16:
-      return visit(Plain<int16_t, int64_t>{});
-    case Type::i32:
-      return visit(Plain<int32_t, int64_t>{});
-    case Type::i64:
-      return visit(Plain<int64_t, int64_t>{});
-    case Type::u16:
-      return visit(Plain<uint16_t, int64_t>{});
-    case Type::u32:
-      return visit(Plain<uint32_t, int64_t>{});
-    case Type::u64:
-      return visit(Plain<uint64_t, uint64_t>{});
-    case Type::u8:
-    case Type::boolean:
-    case Type::u4:
-    case Type::u2:
-      return visit(Plain<uint8_t, int64_t>{});
-    default:
-      if (facts(type).is_small_real()) return visit(Small{type});
-      fail("formulas do not read ", facts(type).name);
-  }
+  if (type == Type::f16) return visit(Coded<f32_of_f16, f16_of_f32>{});
+  if (type == Type::bf16) return visit(Coded<f32_of_bf16, bf16_of_f32>{});
+  if (facts(type).is_small_real()) return visit(Small{type});
+  if (type == Type::text) fail("formulas do not read text");
+  with_stored_type(type, [&](auto *p) {
+    using Stored = std::remove_pointer_t<decltype(p)>;
+    constexpr bool is_lane = std::is_floating_point_v<Stored> || std::is_same_v<Stored, uint64_t>;
+    visit(Plain<Stored, std::conditional_t<is_lane, Stored, int64_t>>{});
+  });
 }
 
 template <typename Storage>

@@ -204,23 +204,6 @@ bool reads_here(const Expression::Node &load, const Shape &shape) {
   return true;
 }
 
-// Strides that put dimensions in another tensor's order, without holes.
-Shape strides_in_order_of(const Tensor &t) {
-  std::vector<int> order(t.shape().size());
-  std::iota(order.rbegin(), order.rend(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    return t.strides()[static_cast<size_t>(a)] < t.strides()[static_cast<size_t>(b)];
-  });
-  Shape strides(t.shape().size(), 1);
-  int64_t stride = 1;
-  for (int d : order) {
-    if (t.extent(d) == 1) continue;  // wherever it stands
-    strides[static_cast<size_t>(d)] = stride;
-    stride *= t.extent(d);
-  }
-  return strides;
-}
-
 Shape strides_for(const Expression &element, const std::vector<Tensor> &operands, const Shape &shape) {
   const Tensor *like = nullptr;
   formula::for_each_node(element, [&](const Expression::Node &n) {
@@ -228,7 +211,7 @@ Shape strides_for(const Expression &element, const std::vector<Tensor> &operands
     const Tensor &x = operands.at(static_cast<size_t>(n.number));
     if (x.shape() == shape && x.size() > 0 && x.is_dense() && reads_here(n, shape)) like = &x;
   });
-  return like ? strides_in_order_of(*like) : dense_strides(shape, Layout::row_major);
+  return like ? dense_strides(shape, memory_order(like->strides())) : dense_strides(shape, Layout::row_major);
 }
 
 // What the program makes is in memory from where `result` begins.
@@ -246,8 +229,7 @@ void run(const FormulaProgram &program, const std::vector<Tensor> &operands, con
 
 }  // namespace
 
-StepBudget::StepBudget(double steps) { budget = steps; }
-StepBudget::~StepBudget() { budget = no_budget; }
+StepBudget::StepBudget(double steps) : Temporarily(budget, steps) {}
 
 Tensor evaluate(const Expression &element, const std::vector<Tensor> &operands, const Shape &shape, Order order) {
   check(element, operands, shape);

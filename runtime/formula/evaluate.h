@@ -11,13 +11,9 @@
 namespace saltern {
 
 // As long as it lives, formulas that this thread evaluates take no more than so many steps in all; what would take more
-// is an Error. For work that should be small whatever it is done for. They do not nest.
-class StepBudget {
- public:
+// is an Error. For work that should be small whatever it is done for.
+struct StepBudget : Temporarily<double> {
   explicit StepBudget(double steps);
-  ~StepBudget();
-  StepBudget(const StepBudget &) = delete;
-  StepBudget &operator=(const StepBudget &) = delete;
 };
 
 // How the result lies in memory: row-major, or as the first operand does that is read at the result's own place, so that

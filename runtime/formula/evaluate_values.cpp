@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "runtime/formula/evaluate.h"
-#include "runtime/tensor/element.h"
 
 namespace saltern {
 
@@ -43,10 +42,8 @@ void add_at_places(const Tensor &values, const std::vector<Tensor> &indices, con
 }
 
 Tensor converted(const Tensor &t, Type type) {
-  const Tensor to = Tensor::empty(t.shape(), type);
-  const void *from = t.raw();
-  for (int64_t i = 0; i < t.size(); ++i) set_element(type, to.address(), i, real_element(t.type(), from, i));
-  return to;
+  const Expression element = formula::load(0, t.type(), formula::axes_between(0, t.rank()));
+  return evaluate(cast(type, element), {t}, t.shape());
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace saltern {
 // The tensor of one formula, of its own operands.
 Tensor evaluate(const formula::ExactFormula &f, const std::vector<Tensor> &operands);
 // The tensors of the formulas' outputs; operands are those that the formulas' numbers begin with. Where one is an
-// outline (runtime/tensor/outline.h), all results are.
+// outline (runtime/tensor/tensor.h), all results are.
 std::vector<Tensor> evaluate(const formula::ExactFormulas &formulas, const std::vector<Tensor> &operands);
 
 // Adds values(t) at the places of t: `shape` is the result's, whose dimension d is indices[d](t), or t's own dimension d

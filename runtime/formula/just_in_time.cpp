@@ -9,6 +9,7 @@
 #include <set>
 
 #include "runtime/formula/in_memory_order.h"
+#include "runtime/formula/program.h"
 #include "runtime/kernels/instruction_set.h"
 #include "runtime/tensor/view.h"
 
@@ -102,28 +103,21 @@ bool fits_kernels(const Shape &shape) {
   return shape.size() <= View::max_rank && all > 0 && all <= most;
 }
 
-// Whether formulas read what they are given. Those of a file may not, which the interpreter says.
-bool is_sound(const ExactFormulas &formulas, const std::vector<Tensor> &operands) {
-  std::vector<std::pair<Type, size_t>> known;  // and rank
-  for (const Tensor &t : operands) known.emplace_back(t.type(), t.shape().size());
-  bool sound = true;
+// Throws where formulas do not read what they are given, as those of a file may not.
+void expect_sound(const ExactFormulas &formulas, const std::vector<Tensor> &operands) {
+  std::vector<Tensor> known;
+  for (const Tensor &t : operands) known.push_back(Tensor::outline(t.shape(), t.type()));
   for (const ExactFormula &f : formulas.stages) {
-    const auto look = [&](const formula::Expression &e) {
-      if (!e.defined()) return;
-      formula::for_each_node(e, [&](const formula::Expression::Node &n) {
-        if (n.kind != formula::Expression::Kind::load) return;
-        const size_t number = static_cast<size_t>(n.number);
-        const size_t from = number < f.operands.size() ? static_cast<size_t>(f.operands[number]) : known.size();
-        sound &= from < known.size() && known[from] == std::pair(n.type, n.arguments.size());
-      });
-    };
-    look(f.element);
-    for (const formula::Expression &t : f.targets) look(t);
-    look(f.before);
-    sound &= f.is_scatter() ? f.space.size() >= f.shape.size() && elements(f.space) > 0 : true;
-    known.emplace_back(f.type, f.shape.size());
+    std::vector<Tensor> read;
+    for (int o : f.operands) read.push_back(known.at(static_cast<size_t>(o)));
+    const Shape &space = f.is_scatter() ? f.space : f.shape;
+    if (space.size() < f.shape.size() || elements(space) == 0) fail("a formula scatters nothing");
+    check(f.element, read, space, f.is_scan());
+    for (const formula::Expression &e : f.targets)
+      if (e.defined()) check(e, read, space);
+    if (f.before.defined()) check(f.before, read, space);
+    known.push_back(Tensor::outline(f.shape, f.type));
   }
-  return sound;
 }
 
 bool fits_kernels(const ExactFormulas &formulas, const std::vector<Tensor> &operands) {
@@ -174,7 +168,7 @@ std::shared_ptr<Made> made_for(const ExactFormulas &formulas, const AnySize &any
   }
   std::call_once(row->once, [&] {
     try {
-      if (!is_sound(formulas, operands)) fail("a formula reads what it is not given");
+      expect_sound(formulas, operands);
       row->kernel = compiled(compiler, exact ? of_exact_size(formulas, operands) : any_size, device, channels_last);
     } catch (const std::exception &e) {
       row->failure = e.what();

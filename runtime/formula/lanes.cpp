@@ -3,7 +3,7 @@
 #include <cstring>
 #include <limits>
 
-#include "runtime/formula/lane_loops.h"
+#include "runtime/formula/lanes.h"
 
 namespace saltern {
 

@@ -61,3 +61,59 @@ class Reduction {
 };
 
 }  // namespace saltern
+
+// ---- What the files of these instructions share: the C++ types behind lanes, and loops over blocks.
+namespace saltern::lanes {
+
+// Calls visit with a null pointer of the lane's C++ type.
+template <typename Visit>
+void with_lane(Lane lane, const Visit &visit) {
+  switch (lane) {
+    case Lane::f32:
+      return visit(static_cast<float *>(nullptr));
+    case Lane::f64:
+      return visit(static_cast<double *>(nullptr));
+    case Lane::i64:
+      return visit(static_cast<int64_t *>(nullptr));
+    case Lane::u64:
+      return visit(static_cast<uint64_t *>(nullptr));
+  }
+}
+
+template <typename T, typename Map>
+void each(const Block &a, Block &to, int count, const Map &map) {
+  const T *x = a.as<T>();
+  auto *y = to.as<decltype(map(T{}))>();
+  for (int k = 0; k < count; ++k) y[k] = map(x[k]);
+}
+
+template <typename T, typename Map>
+void each(const Block &a, const Block &b, Block &to, int count, const Map &map) {
+  const T *x = a.as<T>(), *z = b.as<T>();
+  auto *y = to.as<decltype(map(T{}, T{}))>();
+  for (int k = 0; k < count; ++k) y[k] = map(x[k], z[k]);
+}
+
+// Integers as their type keeps them: the low bits.
+inline void wrap(Type type, Block &b, int count) {
+  if (lane_of(type) != Lane::i64 || type == Type::i64) return;
+  const int above = 64 - facts(type).bits;
+  const auto low = [above](int64_t v) { return static_cast<uint64_t>(v) << above; };
+  if (type == Type::boolean)
+    each<int64_t>(b, b, count, [](int64_t v) { return static_cast<int64_t>(v != 0); });
+  else if (facts(type).kind == TypeFacts::Kind::integer)
+    each<int64_t>(b, b, count, [&](int64_t v) { return static_cast<int64_t>(low(v)) >> above; });
+  else
+    each<int64_t>(b, b, count, [&](int64_t v) { return static_cast<int64_t>(low(v) >> above); });
+}
+
+template <typename T>
+T maximum(T x, T y) {
+  return (x > y) | (x != x) ? x : y;
+}
+template <typename T>
+T minimum(T x, T y) {
+  return (x < y) | (x != x) ? x : y;
+}
+
+}  // namespace saltern::lanes

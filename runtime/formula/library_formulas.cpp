@@ -113,18 +113,7 @@ bool LibraryFunction::takes(const std::vector<Tensor> &operands) const {
 Tensor LibraryFunction::operator()(const std::vector<Tensor> &operands) const {
   std::vector<Tensor> in;
   for (const Read &r : inputs_) in.push_back(operands.at(r.operand));
-  const auto whole = std::find_if(in.begin(), in.end(), [&](const Tensor &t) { return t.shape() == shape_; });
-  if (broadcasts_) {
-    const Tensor y = whole != in.end() && whole->is_dense() ? Tensor::like(*whole) : Tensor::empty(shape_);
-    call_strided(kernel_, y, in);
-    return y;
-  }
-  const Tensor x = without_holes(in[0]), y = Tensor::like(x);
-  std::vector<KernelArgument> arguments = {flat(x)};
-  for (size_t i = 1; i < in.size(); ++i) arguments.emplace_back(flat(arranged_like(in[i], x)));
-  arguments.emplace_back(flat(y));
-  call(kernel_, std::move(arguments));
-  return y;
+  return broadcasts_ ? called_strided(kernel_, in, shape_) : called_flat(kernel_, in);
 }
 
 }  // namespace saltern

@@ -1,10 +1,12 @@
 #include "runtime/formula/program.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <unordered_map>
 
 #include "dsl/index_bounds.h"
+#include "dsl/polynomial.h"
 
 namespace saltern {
 
@@ -18,6 +20,40 @@ Lane lane_of(Type type) {
 }
 
 namespace {
+
+// Nothing where the indices are not such sums. The caller has seen that they stay inside the operand. `strides` are
+// those of the result, which is dense; `slots` are by a step's id.
+std::optional<Walk> walk_of(const Expression::Node &load, const Tensor &operand, const Shape &shape,
+                            const Shape &strides, const std::unordered_map<int, int> &slots) {
+  Walk walk;
+  // Unsigned: what is inside of the operand in the end may wrap round on its way there.
+  uint64_t start = 0;
+  std::map<int, uint64_t> along_axes, along_steps;  // by number and by id
+  for (size_t d = 0; d < load.arguments.size(); ++d) {
+    const formula::Polynomial index = formula::Polynomial::of(load.arguments[d]);
+    for (const auto &[atoms, factor] : index.terms()) {
+      if (atoms.size() > 1 || (atoms.size() == 1 && atoms[0]->kind != Kind::axis && atoms[0]->kind != Kind::step))
+        return std::nullopt;
+      uint64_t &stride = atoms.empty()                  ? start
+                         : atoms[0]->kind == Kind::axis ? along_axes[atoms[0]->number]
+                                                        : along_steps[atoms[0]->number];
+      stride += static_cast<uint64_t>(factor) * static_cast<uint64_t>(operand.strides()[d]);
+    }
+  }
+  walk.start = static_cast<int64_t>(start);
+  for (const auto &[id, stride] : along_steps) walk.steps.push_back({slots.at(id), static_cast<int64_t>(stride)});
+
+  for (int d : memory_order(strides)) {
+    if (shape[static_cast<size_t>(d)] == 1) continue;
+    const Walk::Dimension next = {shape[static_cast<size_t>(d)], static_cast<int64_t>(along_axes[d])};
+    if (!walk.dimensions.empty() && next.stride == walk.dimensions.back().stride * walk.dimensions.back().extent)
+      walk.dimensions.back().extent *= next.extent;
+    else
+      walk.dimensions.push_back(next);
+  }
+  if (walk.dimensions.empty()) walk.dimensions.push_back({1, 0});
+  return walk;
+}
 
 class Compiler {
  public:
@@ -56,24 +92,8 @@ class Compiler {
     std::set<int> steps;
   };
 
-  // The steps that a value depends on, and whether it does on the result's element.
-  const std::set<int> &needs(const Expression &e) {
-    const auto known = needs_.find(e.get());
-    if (known != needs_.end()) return known->second;
-    std::set<int> all;
-    if (e->kind == Kind::step) all.insert(e->number);
-    if (e->kind == Kind::axis) all.insert(the_element);
-    if (e->kind == Kind::carried) all.insert(scan_step_);
-    for (const Expression &a : e->arguments) {
-      const std::set<int> &of = needs(a);
-      all.insert(of.begin(), of.end());
-    }
-    for (const formula::ReductionStep &s : e->steps) all.erase(s.id);
-    return needs_[e.get()] = std::move(all);
-  }
-
   int scope_for(const Expression &e) {
-    const std::set<int> &wanted = needs(e);
+    const std::set<int> &wanted = needs_.of(e);
     for (auto s = open_.rbegin(); s != open_.rend(); ++s)
       for (int id : wanted)
         if (s->steps.count(id)) return s->number;
@@ -115,19 +135,21 @@ class Compiler {
       i.in_bounds.push_back(b.least >= 0 && b.greatest < x.shape()[d]);
       inside &= i.in_bounds.back();
     }
-    if (inside) i.walk = walk_of(*i.node, x, shape_, strides_, slots_, sums_);
+    if (inside) i.walk = walk_of(*i.node, x, shape_, strides_, slots_);
   }
 
   const std::vector<Tensor> &operands_;
   const Shape &shape_, &strides_;
   formula::IndexBounds bounds_;
-  IndexSums sums_;
   FormulaProgram program_;
   int scan_step_ = the_element;  // the id of a scan's
   std::vector<Scope> open_;
   std::unordered_map<const Expression::Node *, int> registers_;
   std::unordered_map<int, int> slots_;  // by a step's id
-  std::unordered_map<const Expression::Node *, std::set<int>> needs_;
+  // The steps that a value depends on, and whether it does on the result's element.
+  formula::StepsRead needs_{[this](const Expression::Node &n) {
+    return n.kind == Kind::axis ? the_element : n.kind == Kind::carried ? scan_step_ : formula::StepsRead::nothing;
+  }};
 };
 
 }  // namespace

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "dsl/expression.h"
-#include "runtime/formula/walk.h"
 #include "runtime/tensor/tensor.h"
 
 namespace saltern {
@@ -18,6 +17,24 @@ namespace saltern {
 // What registers hold: f64, f32 for all other reals, u64, and i64 for all other integers and booleans.
 enum class Lane : uint8_t { f32, f64, i64, u64 };
 Lane lane_of(Type type);
+
+// The way of a load through memory where its indices are sums of axes and steps times constants: slices, transposed and
+// broadcast operands, rows of matrices. The offset then grows evenly along each of the result's dimensions, so that a
+// block is read in runs and no index is ever computed.
+struct Walk {
+  struct Dimension {
+    int64_t extent, stride;
+  };
+  struct StepStride {
+    int slot;
+    int64_t stride;
+  };
+
+  // The result's, innermost in its memory first, merged where the way goes on evenly.
+  std::vector<Dimension> dimensions;
+  std::vector<StepStride> steps;  // of the reductions around the load
+  int64_t start = 0;              // the offset of the result's first element, at the first steps
+};
 
 struct Instruction {
   const formula::Expression::Node *node;

@@ -1,7 +1,6 @@
 #include "runtime/kernels/device.h"
 
 #include <array>
-#include <atomic>
 
 #include "runtime/error.h"
 #include "runtime/kernels/device_kernels.h"
@@ -26,11 +25,8 @@ Device device(std::string_view name) {
 
 Device device_in_use() { return in_use; }
 
-UseDevice::UseDevice(Device device) : previous_(in_use) {
+UseDevice::UseDevice(Device device) : Temporarily(in_use, device) {
   if (device != Device::cpu) memory_of(device);
-  in_use = device;
 }
-
-UseDevice::~UseDevice() { in_use = previous_; }
 
 }  // namespace saltern

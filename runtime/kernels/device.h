@@ -9,10 +9,13 @@
 // somebody looks at their elements (runtime/tensor/storage.h). Memory that somebody else owns, and tensors that begin
 // inside of another's memory, are copied for each kernel.
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
+
+#include "runtime/temporarily.h"
 
 namespace saltern {
 
@@ -25,15 +28,8 @@ Device device(std::string_view name);
 Device device_in_use();
 
 // While it lives, kernels run on this device where they can. Not for concurrent use.
-class UseDevice {
- public:
+struct UseDevice : Temporarily<Device, std::atomic<Device>> {
   explicit UseDevice(Device device);
-  ~UseDevice();
-  UseDevice(const UseDevice &) = delete;
-  UseDevice &operator=(const UseDevice &) = delete;
-
- private:
-  Device previous_;
 };
 
 // Where kernels ran so far while another device than the CPU was in use,

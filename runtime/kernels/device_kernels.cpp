@@ -6,13 +6,67 @@
 #include <mutex>
 #include <optional>
 
-#include "runtime/kernels/device_memory.h"
-
 namespace saltern {
 
 namespace {
 
 using Newest = Storage::Newest;
+
+void expect(int code, const char *what, size_t bytes) {
+  if (code != 0) fail("cannot ", what, " ", bytes, " bytes: ", last_kernel_error());
+}
+
+// Memory on a device that mirrors a stretch of memory here, byte by byte.
+class DeviceMemory : public Storage::OnDevice {
+ public:
+  // Its contents are undefined.
+  DeviceMemory(const halide_device_interface_t &device, void *host, size_t bytes)
+      : device_(device), extent_(0, static_cast<int32_t>(bytes), 1) {
+    buffer_.host = static_cast<uint8_t *>(host);
+    buffer_.type = halide_type_t(halide_type_uint, 8);
+    buffer_.dimensions = 1;
+    buffer_.dim = &extent_;
+    expect(device_.device_malloc(nullptr, &buffer_, &device_), "get from the device", bytes);
+  }
+  ~DeviceMemory() override { device_.device_free(nullptr, &buffer_); }
+  DeviceMemory(const DeviceMemory &) = delete;
+  DeviceMemory &operator=(const DeviceMemory &) = delete;
+
+  const halide_device_interface_t &device() const { return device_; }
+  // What kernels know it by.
+  uint64_t handle() const { return buffer_.device; }
+
+  void copy_to_device() {
+    buffer_.set_host_dirty(true);
+    expect(device_.copy_to_device(nullptr, &buffer_, &device_), "copy to the device", buffer_.size_in_bytes());
+  }
+  void copy_to_host() override {
+    buffer_.set_device_dirty(true);
+    expect(device_.copy_to_host(nullptr, &buffer_), "copy from the device", buffer_.size_in_bytes());
+  }
+
+ private:
+  const halide_device_interface_t &device_;
+  halide_dimension_t extent_;
+  halide_buffer_t buffer_ = {};
+};
+
+// The device's copy of all that a storage holds, right in every byte where `wanted`.
+DeviceMemory &whole_on_device(Storage &storage, const halide_device_interface_t &device, bool wanted) {
+  auto *there = dynamic_cast<DeviceMemory *>(storage.on_device());
+  if (!there || &there->device() != &device) {
+    storage.to_host();
+    auto made = std::make_unique<DeviceMemory>(device, const_cast<void *>(storage.begin()), storage.bytes());
+    there = made.get();
+    storage.set_on_device(std::move(made));
+    storage.set_newest(Newest::host);
+  }
+  if (wanted && storage.newest() == Newest::host) {
+    there->copy_to_device();
+    storage.set_newest(Newest::both);
+  }
+  return *there;
+}
 
 // One for each name; nothing where it could not be compiled, for the reason given.
 struct Found {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 
 #include "dsl/cpu.h"
 #include "runtime/error.h"
@@ -52,10 +53,14 @@ std::vector<InstructionSet> available_instruction_sets() {
 
 InstructionSet instruction_set_in_use() { return in_use(); }
 
-LimitInstructionSet::LimitInstructionSet(InstructionSet set) : previous_(in_use()) {
-  in_use() = std::min(set, previous_);
+std::string cpu_model() {
+  std::ifstream facts("/proc/cpuinfo");
+  for (std::string line; std::getline(facts, line);)
+    if (const size_t colon = line.find(": "); line.rfind("model name", 0) == 0 && colon != std::string::npos)
+      return line.substr(colon + 2);
+  return "unknown";
 }
 
-LimitInstructionSet::~LimitInstructionSet() { in_use() = previous_; }
+LimitInstructionSet::LimitInstructionSet(InstructionSet set) : Temporarily(in_use(), std::min(set, in_use())) {}
 
 }  // namespace saltern

@@ -2,8 +2,11 @@
 // The instruction sets that library kernels are built for, and which of them this CPU has. Kernels choose the best at
 // run time; a test or a benchmark can hold them to a lesser one.
 
+#include <string>
 #include <string_view>
 #include <vector>
+
+#include "runtime/temporarily.h"
 
 namespace saltern {
 
@@ -19,16 +22,12 @@ std::vector<InstructionSet> available_instruction_sets();
 // The one that kernels are called for: the best that this CPU has, or the limit that is set.
 InstructionSet instruction_set_in_use();
 
-// While it lives, kernels use nothing better than `set`. Not for concurrent use.
-class LimitInstructionSet {
- public:
-  explicit LimitInstructionSet(InstructionSet set);
-  ~LimitInstructionSet();
-  LimitInstructionSet(const LimitInstructionSet &) = delete;
-  LimitInstructionSet &operator=(const LimitInstructionSet &) = delete;
+// What this machine's CPU calls itself, for measured times belong to it; "unknown" where the system does not say.
+std::string cpu_model();
 
- private:
-  InstructionSet previous_;
+// While it lives, kernels use nothing better than `set`. Not for concurrent use.
+struct LimitInstructionSet : Temporarily<InstructionSet> {
+  explicit LimitInstructionSet(InstructionSet set);
 };
 
 }  // namespace saltern

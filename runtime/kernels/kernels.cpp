@@ -45,14 +45,6 @@ const Registry &registry() {
   return *r;
 }
 
-struct Address {
-  void *operator()(View &v) const { return v.buffer(); }
-  template <typename Scalar>
-  void *operator()(Scalar &s) const {
-    return &s;
-  }
-};
-
 }  // namespace
 
 std::vector<CompiledKernel> compiled_kernels() {
@@ -103,7 +95,11 @@ void call(const CompiledKernel &kernel, std::vector<KernelArgument> arguments) {
   count_on_cpu();
   std::vector<void *> addresses;
   addresses.reserve(arguments.size());
-  for (KernelArgument &a : arguments) addresses.push_back(std::visit(Address{}, a));
+  for (KernelArgument &a : arguments)
+    if (auto *view = std::get_if<View>(&a))
+      addresses.push_back(view->buffer());
+    else
+      addresses.push_back(std::visit([](auto &scalar) -> void * { return &scalar; }, a));
   call_by_address(kernel, std::move(addresses));
 }
 

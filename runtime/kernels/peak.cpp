@@ -1,6 +1,5 @@
 #include "runtime/kernels/peak.h"
 
-#include <HalideRuntime.h>
 #include <immintrin.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <ctime>
+#include <numeric>
 #include <vector>
 
 #include "runtime/error.h"
@@ -71,25 +71,6 @@ double timed(const Burst &burst) {
   return burst.flops() / (own_seconds() - begin) / 1e9;
 }
 
-// One burst on each thread of the pool.
-struct Together {
-  const Burst &burst;
-  int threads;
-  std::atomic<int> arrived{0};
-  std::vector<double> rates;
-
-  static int task(void *, int index, uint8_t *closure) {
-    auto &self = *reinterpret_cast<Together *>(closure);
-    // Wait for the others so that all bursts overlap; not for ever, since the pool may run tasks one by one.
-    self.arrived.fetch_add(1);
-    const auto begin = Clock::now();
-    while (self.arrived.load() < self.threads && seconds_since(begin) < 1e-3) {
-    }
-    self.rates[index] = timed(self.burst);
-    return 0;
-  }
-};
-
 }  // namespace
 
 double peak_gflops(InstructionSet set, int threads) {
@@ -98,12 +79,17 @@ double peak_gflops(InstructionSet set, int threads) {
     fail("this CPU has no ", name(set), "; its peak cannot be measured here");
   const Burst &burst = bursts[static_cast<size_t>(set)];
   if (threads <= 1) return timed(burst);
-  install_thread_pool();
-  Together all{burst, threads, {0}, std::vector<double>(threads)};
-  halide_do_par_for(nullptr, Together::task, 0, threads, reinterpret_cast<uint8_t *>(&all));
-  double sum = 0;
-  for (double rate : all.rates) sum += rate;
-  return sum;
+  std::atomic<int> arrived{0};
+  std::vector<double> rates(static_cast<size_t>(threads));
+  parallel_for(threads, [&](int i) {
+    // Wait for the others so that all bursts overlap; not for ever, since the pool may run tasks one by one.
+    ++arrived;
+    const auto begin = Clock::now();
+    while (arrived < threads && seconds_since(begin) < 1e-3) {
+    }
+    rates[static_cast<size_t>(i)] = timed(burst);
+  });
+  return std::accumulate(rates.begin(), rates.end(), 0.0);
 }
 
 Measurement measure(const std::function<void()> &work, double flops, const MeasureOptions &options) {

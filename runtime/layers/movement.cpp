@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "runtime/tensor/parts.h"
 #include "runtime/operations.h"
+#include "runtime/tensor/parts.h"
 #include "runtime/tensor/strided.h"
 
 namespace saltern {

@@ -36,19 +36,14 @@ int64_t extent_of(const std::vector<Group> &groups, size_t begin, size_t end) {
 // the marked dimensions are neighbours in memory, as a channel vector's gradient is in an image: x(a, r, b) -> y(a, b).
 Tensor sum_over(const Tensor &t, const std::vector<bool> &marked, double scale) {
   Tensor x = without_holes(t);
-  std::vector<int> order(x.shape().size());
-  for (int d = 0; d < x.rank(); ++d) order[d] = x.rank() - 1 - d;
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return x.strides()[a] < x.strides()[b]; });
-
+  const std::vector<int> order = memory_order(x.strides());
   std::vector<Group> groups;
-  Shape shape = x.shape(), strides(x.shape().size());
-  int64_t stride = 1;
+  Shape shape = x.shape();
   for (int d : order) {
     if (x.extent(d) != 1) groups.push_back({x.extent(d), marked[d]});
     if (marked[d]) shape[d] = 1;
-    strides[d] = stride;
-    stride *= shape[d];
   }
+  const Shape strides = dense_strides(shape, order);
   if (x.size() == 0) return Tensor::zeros(shape).viewed(shape, strides);
   groups = merged(groups);
   size_t left =

@@ -172,23 +172,12 @@ Checkpoint loaded(const ByteSource &file, const LoadOptions &options) {
 
 void expect_finite(const Tensor &tensor, const std::string &context) {
   const Tensor t = tensor.in_layout(Layout::row_major);
-  int64_t position = -1;
-  switch (t.type()) {
-    case Type::f32:
-      position = first_not_finite<uint32_t>(t, 0x7f800000);
-      break;
-    case Type::f64:
-      position = first_not_finite<uint64_t>(t, 0x7ff0000000000000);
-      break;
-    case Type::f16:
-      position = first_not_finite<uint16_t>(t, 0x7c00);
-      break;
-    case Type::bf16:
-      position = first_not_finite<uint16_t>(t, 0x7f80);
-      break;
-    default:
-      return;
-  }
+  const Type type = t.type();
+  const int64_t position = type == Type::f32    ? first_not_finite<uint32_t>(t, 0x7f800000)
+                           : type == Type::f64  ? first_not_finite<uint64_t>(t, 0x7ff0000000000000)
+                           : type == Type::f16  ? first_not_finite<uint16_t>(t, 0x7c00)
+                           : type == Type::bf16 ? first_not_finite<uint16_t>(t, 0x7f80)
+                                                : -1;
   if (position >= 0) fail(context, "the element at ", to_string(index_of(t.shape(), position)), " is not finite");
 }
 

@@ -11,28 +11,22 @@ namespace {
 
 constexpr uint8_t dlpack_bool = 6;  // kDLBool of DLPack 0.8 and later
 
-struct DlpackType {
-  Type type;
-  uint8_t code, bits;
-};
-
-constexpr DlpackType dlpack_types[] = {
-    {Type::f32, kDLFloat, 32},       {Type::f64, kDLFloat, 64}, {Type::f16, kDLFloat, 16}, {Type::bf16, kDLBfloat, 16},
-    {Type::i8, kDLInt, 8},           {Type::i16, kDLInt, 16},   {Type::i32, kDLInt, 32},   {Type::i64, kDLInt, 64},
-    {Type::u8, kDLUInt, 8},          {Type::u16, kDLUInt, 16},  {Type::u32, kDLUInt, 32},  {Type::u64, kDLUInt, 64},
-    {Type::boolean, dlpack_bool, 8},
-};
+// DLPack numbers codes as storage does, but for booleans, which have one of their own and a byte each.
+DLDataType dlpack_type(const TypeFacts &t) {
+  if (t.type == Type::boolean) return {dlpack_bool, 8, 1};
+  return {static_cast<uint8_t>(t.storage.code), t.storage.bits, 1};
+}
+static_assert(kDLInt == static_cast<int>(StoredAs::Code::integer) &&
+              kDLUInt == static_cast<int>(StoredAs::Code::natural));
+static_assert(kDLFloat == static_cast<int>(StoredAs::Code::real) &&
+              kDLBfloat == static_cast<int>(StoredAs::Code::brain));
 
 Type type_of(const DLDataType &d) {
-  for (const DlpackType &t : dlpack_types)
-    if (t.code == d.code && t.bits == d.bits && d.lanes == 1) return t.type;
+  for (const TypeFacts &t : all_types()) {
+    const DLDataType known = dlpack_type(t);
+    if (t.is_arithmetic() && known.code == d.code && known.bits == d.bits && d.lanes == 1) return t.type;
+  }
   fail("a DLPack tensor of type code ", int{d.code}, ", ", int{d.bits}, " bits, ", d.lanes, " lanes is not supported");
-}
-
-DLDataType dlpack_type(Type type) {
-  for (const DlpackType &t : dlpack_types)
-    if (t.type == type) return {t.code, t.bits, 1};
-  fail("DLPack has no type for ", facts(type).name);
 }
 
 // What an exported tensor keeps alive: the memory, and the arrays that DLTensor points to.
@@ -46,6 +40,8 @@ struct Exported {
 
 DLManagedTensor *to_dlpack(const Tensor &tensor) {
   if (!tensor.defined()) fail("an undefined tensor cannot be given to DLPack");
+  const TypeFacts &type = facts(tensor.type());
+  if (!type.is_arithmetic()) fail("DLPack has no type for ", type.name);
   auto e = std::make_unique<Exported>();
   e->tensor = tensor;
   e->shape = tensor.shape();
@@ -54,7 +50,7 @@ DLManagedTensor *to_dlpack(const Tensor &tensor) {
   t.data = tensor.raw();
   t.device = {kDLCPU, 0};
   t.ndim = tensor.rank();
-  t.dtype = dlpack_type(tensor.type());
+  t.dtype = dlpack_type(type);
   t.shape = e->shape.data();
   t.strides = e->strides.data();
   t.byte_offset = 0;

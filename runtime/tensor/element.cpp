@@ -3,47 +3,11 @@
 #include <cmath>
 #include <limits>
 
-#include "runtime/error.h"
 #include "runtime/tensor/small_floats.h"
 
 namespace saltern {
 
 namespace {
-
-// Calls visit with a null pointer of the C++ type that holds a type's elements as numbers; codes are not.
-template <typename Visit>
-auto with_plain_type(Type type, const Visit &visit) {
-  switch (type) {
-    case Type::f32:
-      return visit(static_cast<float *>(nullptr));
-    case Type::f64:
-      return visit(static_cast<double *>(nullptr));
-    case Type::i8:
-    case Type::i4:
-    case Type::i2:
-      return visit(static_cast<int8_t *>(nullptr));
-    case Type::i16:
-      return visit(static_cast<int16_t *>(nullptr));
-    case Type::i32:
-      return visit(static_cast<int32_t *>(nullptr));
-    case Type::i64:
-      return visit(static_cast<int64_t *>(nullptr));
-    case Type::u8:
-    case Type::u4:
-    case Type::u2:
-      return visit(static_cast<uint8_t *>(nullptr));
-    case Type::u16:
-      return visit(static_cast<uint16_t *>(nullptr));
-    case Type::u32:
-      return visit(static_cast<uint32_t *>(nullptr));
-    case Type::u64:
-      return visit(static_cast<uint64_t *>(nullptr));
-    case Type::boolean:
-      return visit(static_cast<bool *>(nullptr));
-    default:
-      fail("an element of ", facts(type).name, " is not a number");
-  }
-}
 
 bool is_coded(Type type) { return is_real(type) && facts(type).bits <= 16; }
 
@@ -66,7 +30,7 @@ T plain(double value) {
 
 double real_element(Type type, const void *data, int64_t i) {
   if (is_coded(type)) return decoded(type, data, i);
-  return with_plain_type(type, [&](auto *p) {
+  return with_stored_type(type, [&](auto *p) {
     return static_cast<double>(static_cast<const std::remove_pointer_t<decltype(p)> *>(data)[i]);
   });
 }
@@ -79,7 +43,7 @@ int64_t integer_of(double value) {
 
 int64_t integer_element(Type type, const void *data, int64_t i) {
   if (is_real(type)) return integer_of(real_element(type, data, i));
-  return with_plain_type(type, [&](auto *p) {
+  return with_stored_type(type, [&](auto *p) {
     return static_cast<int64_t>(static_cast<const std::remove_pointer_t<decltype(p)> *>(data)[i]);
   });
 }
@@ -92,7 +56,7 @@ void set_element(Type type, void *data, int64_t i, double value) {
   else if (is_coded(type))
     static_cast<uint8_t *>(data)[i] = small_of_f32(type, static_cast<float>(value));
   else
-    with_plain_type(type, [&](auto *p) {
+    with_stored_type(type, [&](auto *p) {
       using T = std::remove_pointer_t<decltype(p)>;
       static_cast<T *>(data)[i] = plain<T>(value);
     });

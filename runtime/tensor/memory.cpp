@@ -187,8 +187,7 @@ size_t memory_limit() {
 
 void set_memory_limit(size_t bytes) { chosen_limit = bytes; }
 
-AllocationBudget::AllocationBudget(size_t bytes) { budget = bytes; }
-AllocationBudget::~AllocationBudget() { budget = no_budget; }
+AllocationBudget::AllocationBudget(size_t bytes) : Temporarily(budget, bytes) {}
 
 std::shared_ptr<void> allocate(size_t bytes) {
   if (bytes > budget) fail("a tensor of ", bytes, " bytes is more than the ", budget, " that are left for this");

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "runtime/error.h"
+#include "runtime/temporarily.h"
 
 namespace saltern {
 
@@ -26,13 +27,9 @@ size_t memory_limit();
 void set_memory_limit(size_t bytes);
 
 // As long as it lives, this thread gets no more than so many bytes in all, what it frees included; asking for more is
-// an Error. For work that should be small whatever it is done for. They do not nest.
-class AllocationBudget {
- public:
+// an Error. For work that should be small whatever it is done for.
+struct AllocationBudget : Temporarily<size_t> {
   explicit AllocationBudget(size_t bytes);
-  ~AllocationBudget();
-  AllocationBudget(const AllocationBudget &) = delete;
-  AllocationBudget &operator=(const AllocationBudget &) = delete;
 };
 
 struct MemoryUse {

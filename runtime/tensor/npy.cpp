@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "runtime/files/file.h"
-#include "runtime/tensor/byte_order.h"
+#include "runtime/tensor/element.h"
 
 namespace saltern {
 
@@ -17,25 +17,12 @@ constexpr size_t longest_header = 64 << 10;  // NumPy itself refuses more than 1
 constexpr size_t max_rank = 32;
 constexpr size_t header_alignment = 64;
 
-struct NpyType {
-  std::string_view code;  // without the byte order
-  Type type;
-};
-
-constexpr std::array<NpyType, 12> npy_types = {{
-    {"b1", Type::boolean},
-    {"i1", Type::i8},
-    {"i2", Type::i16},
-    {"i4", Type::i32},
-    {"i8", Type::i64},
-    {"u1", Type::u8},
-    {"u2", Type::u16},
-    {"u4", Type::u32},
-    {"u8", Type::u64},
-    {"f2", Type::f16},
-    {"f4", Type::f32},
-    {"f8", Type::f64},
-}};
+// NumPy's name of a type without the byte order, a letter and a number of bytes; empty where it has none.
+std::string code_of(const TypeFacts &t) {
+  constexpr char letters[] = {'f', 'i', 'u', 'b'};
+  if (!t.is_arithmetic() || t.type == Type::bf16) return "";
+  return letters[static_cast<size_t>(t.kind)] + std::to_string(t.bytes());
+}
 
 struct Header {
   Type type = Type::f32;
@@ -138,8 +125,8 @@ class HeaderText {
     const std::string_view code = quoted();
     const std::string_view orders = "<>|=";
     const bool has_order = !code.empty() && orders.find(code[0]) != std::string_view::npos;
-    for (const NpyType &t : npy_types)
-      if (t.code == code.substr(has_order ? 1 : 0)) {
+    for (const TypeFacts &t : all_types())
+      if (const std::string known = code_of(t); !known.empty() && known == code.substr(has_order ? 1 : 0)) {
         h.type = t.type;
         h.big_endian = code[0] == '>';
         return;
@@ -170,13 +157,9 @@ uint64_t little_endian(const uint8_t *from, size_t bytes) {
 
 // Memory in which the first dimension is innermost, as a row-major tensor.
 Tensor from_fortran_order(const Tensor &t) {
-  Shape strides;
-  int64_t stride = 1;
-  for (int64_t e : t.shape()) {
-    strides.push_back(stride);
-    stride *= e;
-  }
-  return t.viewed(t.shape(), strides).in_layout(Layout::row_major);
+  std::vector<int> order(t.shape().size());
+  std::iota(order.begin(), order.end(), 0);
+  return t.viewed(t.shape(), dense_strides(t.shape(), order)).in_layout(Layout::row_major);
 }
 
 }  // namespace
@@ -236,11 +219,10 @@ Tensor decode_npy(const std::vector<uint8_t> &bytes, const std::string &name) {
 Tensor read_npy(const std::string &path) { return decoded(InputFile(path)); }
 
 std::vector<uint8_t> encode_npy(const Tensor &tensor, const std::string &name) {
-  const auto row =
-      std::find_if(npy_types.begin(), npy_types.end(), [&](const NpyType &t) { return t.type == tensor.type(); });
-  if (row == npy_types.end()) fail("cannot write ", name, ": NumPy has no type for ", facts(tensor.type()).name);
-  std::string header = "{'descr': '" + std::string(facts(row->type).bytes() == 1 ? "|" : "<") + std::string(row->code) +
-                       "', 'fortran_order': False, 'shape': (";
+  const TypeFacts &type = facts(tensor.type());
+  if (code_of(type).empty()) fail("cannot write ", name, ": NumPy has no type for ", type.name);
+  std::string header =
+      "{'descr': '" + ((type.bytes() == 1 ? "|" : "<") + code_of(type)) + "', 'fortran_order': False, 'shape': (";
   const Shape &shape = tensor.shape();
   for (size_t d = 0; d < shape.size(); ++d) header += (d > 0 ? ", " : "") + std::to_string(shape[d]);
   header += shape.size() == 1 ? ",), }" : "), }";

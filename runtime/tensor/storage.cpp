@@ -1,7 +1,8 @@
 #include "runtime/tensor/storage.h"
 
-#include <cstring>
 #include <mutex>
+
+#include "runtime/files/hash.h"
 
 namespace saltern {
 
@@ -20,19 +21,7 @@ void Storage::copy_to_host() {
   set_newest(Newest::both);
 }
 
-uint64_t Storage::hash() const {
-  constexpr uint64_t prime = 0x9e3779b97f4a7c15u;
-  const auto *at = static_cast<const uint8_t *>(begin_);
-  uint64_t all = bytes_, word = 0;
-  for (size_t i = 0; i + 8 <= bytes_; i += 8) {
-    std::memcpy(&word, at + i, 8);
-    all = (all ^ word) * prime;
-    all ^= all >> 29;
-  }
-  word = 0;
-  if (bytes_ % 8 > 0) std::memcpy(&word, at + bytes_ / 8 * 8, bytes_ % 8);
-  return (all ^ word) * prime;
-}
+std::string Storage::hash() const { return content_hash({static_cast<const char *>(begin_), bytes_}); }
 
 void Storage::lend_kept() {
   const std::lock_guard<std::mutex> lock(lent_storages);
@@ -45,7 +34,7 @@ void Storage::notice_writes() {
   if (!lent_) return;
   to_host();
   const std::lock_guard<std::mutex> lock(lent_storages);
-  const uint64_t now = hash();
+  const std::string now = hash();
   if (now != hash_when_lent_) written();
   hash_when_lent_ = now;
 }

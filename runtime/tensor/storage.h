@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 namespace saltern {
 
@@ -32,7 +33,7 @@ class Storage {
   // `borrowed`: whoever owns it may write it at any time.
   Storage(std::shared_ptr<void> owner, const void *begin, size_t bytes, bool borrowed)
       : owner_(std::move(owner)), begin_(begin), bytes_(bytes), borrowed_(borrowed) {}
-  // Of an outline (runtime/tensor/outline.h): there are no elements.
+  // Of an outline (runtime/tensor/tensor.h): there are no elements.
   Storage() : begin_(nullptr), bytes_(0), outline_(true) {}
 
   bool is_outline() const { return outline_; }
@@ -85,7 +86,7 @@ class Storage {
   void copy_to_host();
   void lend_kept();
   void notice_writes();
-  uint64_t hash() const;
+  std::string hash() const;
 
   std::shared_ptr<void> owner_;
   const void *begin_;
@@ -96,7 +97,7 @@ class Storage {
   std::atomic<uint64_t> version_{0};
   std::atomic<int> keepers_{0};
   std::atomic<bool> lent_{false};
-  uint64_t hash_when_lent_ = 0;
+  std::string hash_when_lent_;
 };
 
 }  // namespace saltern

@@ -22,13 +22,9 @@ std::vector<std::vector<View::Dimension>> merged(const std::vector<Tensor> &oper
   std::vector<Shape> strides;
   for (const Tensor &t : operands) strides.push_back(broadcast_strides(t, shape, who));
 
-  std::vector<int> order;
-  for (int d = static_cast<int>(shape.size()) - 1; d >= 0; --d)
-    if (shape[d] != 1) order.push_back(d);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return strides[0][a] < strides[0][b]; });
-
   std::vector<std::vector<View::Dimension>> dimensions(operands.size());
-  for (int d : order) {
+  for (int d : memory_order(strides[0])) {
+    if (shape[d] == 1) continue;
     bool merges = !dimensions[0].empty();
     for (size_t i = 0; merges && i < operands.size(); ++i) {
       const View::Dimension &inner = dimensions[i].back();
@@ -93,6 +89,25 @@ void call_strided(const std::string &kernel, const Tensor &output, const std::ve
   call(kernel, std::move(arguments));
 }
 
+Tensor called_strided(const std::string &kernel, const std::vector<Tensor> &inputs, const Shape &at_least) {
+  Shape shape = at_least;
+  for (const Tensor &t : inputs) shape = broadcast_shape(shape, t.shape(), kernel);
+  const auto like =
+      std::find_if(inputs.begin(), inputs.end(), [&](const Tensor &t) { return t.shape() == shape && t.is_dense(); });
+  const Tensor y = like == inputs.end() ? Tensor::empty(shape) : Tensor::like(*like);
+  call_strided(kernel, y, inputs);
+  return y;
+}
+
+Tensor called_flat(const std::string &kernel, const std::vector<Tensor> &inputs) {
+  const Tensor x = without_holes(inputs.at(0)), y = Tensor::like(x);
+  std::vector<KernelArgument> arguments = {flat(x)};
+  for (size_t i = 1; i < inputs.size(); ++i) arguments.emplace_back(flat(arranged_like(inputs[i], x)));
+  arguments.emplace_back(flat(y));
+  call(kernel, std::move(arguments));
+  return y;
+}
+
 void copy(const Tensor &to, const Tensor &from) {
   if (to.type() != from.type()) fail("copy: ", facts(from.type()).name, " into ", facts(to.type()).name);
   const Tensor repeated = from.viewed(to.shape(), broadcast_strides(from, to.shape(), "copy"));
@@ -124,15 +139,10 @@ Tensor without_holes(const Tensor &t) { return t.is_dense() ? t : row_major(t); 
 
 Tensor innermost(const Tensor &t, int d) {
   if (t.is_dense() && (t.strides()[d] == 1 || t.extent(d) == 1)) return t;
-  Shape strides(t.shape().size());
-  strides[d] = 1;
-  int64_t stride = t.extent(d);
-  for (int other = t.rank() - 1; other >= 0; --other) {
-    if (other == d) continue;
-    strides[other] = stride;
-    stride *= t.extent(other);
-  }
-  return copied(t, strides);
+  std::vector<int> order = {d};
+  for (int other = t.rank() - 1; other >= 0; --other)
+    if (other != d) order.push_back(other);
+  return copied(t, dense_strides(t.shape(), order));
 }
 
 }  // namespace saltern

@@ -16,6 +16,10 @@ std::vector<View> strided_views(const std::vector<Tensor> &operands, const std::
 
 // Calls an elementwise kernel: outputs and inputs of one shape or that broadcast to it.
 void call_strided(const std::string &kernel, const Tensor &output, const std::vector<Tensor> &inputs);
+// Its output, of the shape that all broadcast to with `at_least`, in the memory order of the first input that has it.
+Tensor called_strided(const std::string &kernel, const std::vector<Tensor> &inputs, const Shape &at_least = {});
+// The output of a kernel that knows no dimensions: all inputs have one shape, and the memory order of the first.
+Tensor called_flat(const std::string &kernel, const std::vector<Tensor> &inputs);
 
 // The same tensor where it has the wanted strides already, else a copy that has them.
 Tensor row_major(const Tensor &t);

@@ -6,7 +6,6 @@
 
 #include "runtime/tensor/element.h"
 #include "runtime/tensor/memory.h"
-#include "runtime/tensor/outline.h"
 
 namespace saltern {
 
@@ -49,8 +48,7 @@ std::shared_ptr<void> allocate_elements(Type type, int64_t count) {
 
 }  // namespace
 
-OnlyOutlines::OnlyOutlines() : previous_(only_outlines) { only_outlines = true; }
-OnlyOutlines::~OnlyOutlines() { only_outlines = previous_; }
+OnlyOutlines::OnlyOutlines() : Temporarily(only_outlines, true) {}
 
 std::string to_string(const Shape &shape) {
   std::string text = "[";
@@ -73,20 +71,28 @@ int64_t elements(const Shape &shape) {
 }
 
 Shape dense_strides(const Shape &shape, Layout layout) {
-  const int rank = static_cast<int>(shape.size());
-  Shape strides(rank);
+  std::vector<int> order(shape.size());
+  std::iota(order.rbegin(), order.rend(), 0);
+  if (layout == Layout::channels_last && shape.size() >= 3)
+    std::rotate(order.begin(), order.end() - 2, order.end() - 1);
+  return dense_strides(shape, order);
+}
+
+Shape dense_strides(const Shape &shape, const std::vector<int> &order) {
+  Shape strides(shape.size());
   int64_t stride = 1;
-  const bool channels_inside = layout == Layout::channels_last && rank >= 3;
-  if (channels_inside) {
-    strides[1] = 1;
-    stride = shape[1];
-  }
-  for (int d = rank - 1; d >= 0; --d) {
-    if (channels_inside && d == 1) continue;
+  for (int d : order) {
     strides[d] = stride;
     stride *= shape[d];
   }
   return strides;
+}
+
+std::vector<int> memory_order(const Shape &strides) {
+  std::vector<int> order(strides.size());
+  std::iota(order.rbegin(), order.rend(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return strides[a] < strides[b]; });
+  return order;
 }
 
 // Without memory.
@@ -165,24 +171,18 @@ double Tensor::item() const {
   return real_element(type_, raw(), 0);
 }
 
-std::vector<int64_t> Tensor::integers() const {
+template <typename Number>
+std::vector<Number> Tensor::numbers(Number (*element)(Type, const void *, int64_t)) const {
   expect_elements();
-  std::vector<int64_t> all;
+  std::vector<Number> all;
   all.reserve(static_cast<size_t>(size()));
   const void *from = raw();
-  for_each_pair(shape_, strides_, strides_,
-                [&](int64_t at, int64_t) { all.push_back(integer_element(type_, from, at)); });
+  for_each_pair(shape_, strides_, strides_, [&](int64_t at, int64_t) { all.push_back(element(type_, from, at)); });
   return all;
 }
 
-std::vector<double> Tensor::reals() const {
-  expect_elements();
-  std::vector<double> all;
-  all.reserve(static_cast<size_t>(size()));
-  const void *from = raw();
-  for_each_pair(shape_, strides_, strides_, [&](int64_t at, int64_t) { all.push_back(real_element(type_, from, at)); });
-  return all;
-}
+std::vector<int64_t> Tensor::integers() const { return numbers(integer_element); }
+std::vector<double> Tensor::reals() const { return numbers(real_element); }
 
 bool Tensor::is_dense() const {
   std::vector<std::pair<int64_t, int64_t>> dims;  // stride, extent

@@ -13,6 +13,7 @@
 
 #include "dsl/types.h"
 #include "runtime/error.h"
+#include "runtime/temporarily.h"
 #include "runtime/tensor/storage.h"
 
 namespace saltern {
@@ -26,6 +27,10 @@ enum class Layout { row_major, channels_last };
 
 // Dense strides. Channels last moves dimension 1 innermost; below rank 3 it is the same as row major.
 Shape dense_strides(const Shape &shape, Layout layout);
+// With the dimensions in this order, innermost first.
+Shape dense_strides(const Shape &shape, const std::vector<int> &order);
+// The dimensions as they lie in memory, innermost first; of those with one stride the last comes first.
+std::vector<int> memory_order(const Shape &strides);
 
 class Tensor {
  public:
@@ -37,7 +42,7 @@ class Tensor {
   static Tensor full(Shape shape, double value, Type type = Type::f32, Layout layout = Layout::row_major);
   // New memory with the shape, type and strides of another.
   static Tensor like(const Tensor &other);
-  // A shape and a type without any memory (runtime/tensor/outline.h).
+  // A shape and a type without any memory: an outline.
   static Tensor outline(Shape shape, Type type = Type::f32, Layout layout = Layout::row_major);
   // Memory that somebody else owns; `owner` is kept as long as the tensor needs it.
   static Tensor borrowed(void *data, Shape shape, Type type, Shape strides, std::shared_ptr<void> owner = nullptr);
@@ -106,6 +111,8 @@ class Tensor {
 
  private:
   static Tensor shaped(Shape shape, Type type, Layout layout);
+  template <typename Number>
+  std::vector<Number> numbers(Number (*element)(Type, const void *, int64_t)) const;
   // Throws where this is an outline.
   void expect_elements() const;
   int64_t offset(const Shape &indices) const;
@@ -114,6 +121,16 @@ class Tensor {
   Type type_ = Type::f32;
   void *data_ = nullptr;
   std::shared_ptr<Storage> memory_;
+};
+
+// Outlines are tensors with a shape, a type and strides, and no elements. What is asked of the shape is answered, kernels
+// write nothing into them, and reading an element is an Error: so whatever computes tensors tells their shapes without
+// computing, by the code that computes them. While this lives, every tensor that this thread makes is an outline:
+//
+//   const OnlyOutlines outlines;
+//   conv2d.compute({x, w}, a)[0].shape();
+struct OnlyOutlines : Temporarily<bool> {
+  OnlyOutlines();
 };
 
 template <typename T>

@@ -71,7 +71,7 @@ const Levels folders = {{"dsl"},        {"algorithms"},    {"schedules"}, {"runt
                         {"generators"}, {"autoscheduler"}, {"apps"}};
 
 // Of runtime/. Rooms of one level know each other: a tensor is copied by a kernel, a gradient is made of layers.
-const Levels rooms = {{"runtime/error.h", "runtime/version.h", "runtime/version.cpp"},
+const Levels rooms = {{"runtime/error.h", "runtime/temporarily.h", "runtime/version.h", "runtime/version.cpp"},
                       {"runtime/files"},
                       {"runtime/tensor", "runtime/kernels"},
                       {"runtime/formula"},

@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <map>
 
-#include "runtime/data/shuffle.h"
 #include "tests/scratch_folder.h"
 
 namespace saltern {
