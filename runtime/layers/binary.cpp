@@ -1,6 +1,7 @@
 #include "runtime/layers/binary.h"
 
-#include "runtime/kernels/kernels.h"
+#include "algorithms/elementwise.h"
+#include "algorithms/movement.h"
 #include "runtime/layers/unary.h"
 #include "runtime/tensor/strided.h"
 
@@ -31,9 +32,9 @@ class Binary {
   explicit Binary(const std::string &name, Second second = {})
       : second_(std::move(second)),
         gradient_a_(std::make_unique<Operation>(name + "_gradient_a", compute(name + "_gradient_a"),
-                                                second_order(&Second::aa, &Second::ab))),
+                                                formula_of(name, 0), second_order(&Second::aa, &Second::ab))),
         gradient_b_(std::make_unique<Operation>(name + "_gradient_b", compute(name + "_gradient_b"),
-                                                second_order(&Second::ab, &Second::bb))),
+                                                formula_of(name, 1), second_order(&Second::ab, &Second::bb))),
         rule_{[this](const Taped &t, const Variable &dy) { return gradient_a(t.input(0), t.input(1), dy); },
               [this](const Taped &t, const Variable &dy) { return gradient_b(t.input(0), t.input(1), dy); }},
         forward_(name, compute(name), gradient()) {}
@@ -54,19 +55,19 @@ class Binary {
  private:
   static Operation::Compute compute(const std::string &kernel) {
     return [kernel](const std::vector<Tensor> &in, const Attributes &) -> std::vector<Tensor> {
-      Shape shape = in.at(0).shape();
-      for (size_t i = 1; i < in.size(); ++i) shape = broadcast_shape(shape, in[i].shape(), kernel);
-      const Tensor y = output_for(shape, in);
-      call_strided(kernel, y, in);
-      return {y};
+      return {called_strided(kernel, in)};
     };
   }
 
-  // In the memory order of the first input that has the whole shape.
-  static Tensor output_for(const Shape &shape, const std::vector<Tensor> &in) {
-    for (const Tensor &t : in)
-      if (t.shape() == shape && t.is_dense()) return Tensor::like(t);
-    return Tensor::empty(shape);
+  // (a, b, dy) -> the gradient of one of them.
+  static Operation::Algorithm formula_of(const std::string &name, size_t wanted) {
+    return
+        [f = algorithms::find_row(algorithms::binary_rows(), name)->of, wanted](const Values &in, const Attributes &) {
+          const auto extents = in.at(2).extents();
+          Values operands;
+          for (size_t i = 0; i < 2; ++i) operands.push_back(named("operand", algorithms::broadcasted(in[i], extents)));
+          return formula::gradient({f(operands[0], operands[1])}, {in[2]}, {operands[wanted]});
+        };
   }
 
   Operation::Gradient gradient() {

@@ -1,5 +1,6 @@
 #include "runtime/layers/conv2d.h"
 
+#include "algorithms/convolution.h"
 #include "runtime/kernels/kernels.h"
 #include "runtime/operations.h"
 #include "runtime/tensor/strided.h"
@@ -81,6 +82,11 @@ const Operation conv2d_gradient_w(
       if (c.depthwise) dw = dw.viewed(shape, {1, 1, shape[3] * shape[0], shape[0]});
       c.run("_gradient_w", {c.image(x), c.image(dy)}, {shape[3], shape[2]}, c.weights(dw));
       return {dw};
+    },
+    [](const Values &in, const Attributes &a) -> Values {
+      return {adjoint(extents(a, "shape"), in.at(1), [&](const Value &w) {
+        return algorithms::convolution(in[0], w, slides(a), a.integer("groups", 1));
+      })};
     },
     [](const Taped &t, const std::vector<Variable> &dd) -> std::vector<Variable> {
       const Attributes &a = t.attributes();

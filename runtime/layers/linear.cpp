@@ -2,6 +2,9 @@
 
 #include <cmath>
 
+#include "algorithms/contraction.h"
+#include "algorithms/normalisation.h"
+#include "dsl/derivative.h"
 #include "runtime/kernels/kernels.h"
 #include "runtime/layers/reduction.h"
 #include "runtime/operations.h"
@@ -31,6 +34,10 @@ const Operation dense_gradient_x(
       call("dense_gradient_x", {reversed(w), reversed(dy), reversed(dx)});
       return {dx};
     },
+    [](const Values &in, const Attributes &) -> Values {
+      const Value &w = in.at(0), &dy = in.at(1);
+      return {adjoint({dy.extent(0), w.extent(1)}, dy, [&](const Value &x) { return algorithms::dense(x, w); })};
+    },
     [](const Taped &t, const std::vector<Variable> &dd) -> std::vector<Variable> {
       return {t.needs(0) ? apply_one(dense_gradient_w, {dd[0], t.input(1)}) : Variable(),
               t.needs(1) ? apply_one(dense, {dd[0], t.input(0)}) : Variable()};
@@ -45,6 +52,10 @@ const Operation dense_gradient_w(
       const Tensor dw = Tensor::empty({dy.extent(1), x.extent(1)});
       call("dense_gradient_w", {reversed(x), reversed(dy), reversed(dw)});
       return {dw};
+    },
+    [](const Values &in, const Attributes &) -> Values {
+      const Value &x = in.at(0), &dy = in.at(1);
+      return {adjoint({dy.extent(1), x.extent(1)}, dy, [&](const Value &w) { return algorithms::dense(x, w); })};
     },
     [](const Taped &t, const std::vector<Variable> &dd) -> std::vector<Variable> {
       return {t.needs(0) ? apply_one(dense_gradient_x, {dd[0], t.input(1)}) : Variable(),
@@ -62,6 +73,10 @@ const Operation dense_gradient_b(
       const Tensor db = Tensor::empty({channels});
       call("dense_gradient_b", {View(dy, {{channels, 1}, {dy.size() / channels, channels}}), flat(db)});
       return {db};
+    },
+    [](const Values &in, const Attributes &) -> Values {
+      const Value &dy = in.at(0);
+      return {algorithms::of_channel(formula::sum(dy, algorithms::all_but({1}, dy)), 1)};
     },
     [](const Taped &t, const std::vector<Variable> &dd) -> std::vector<Variable> {
       Shape as_channels(t.shape(0).size(), 1);

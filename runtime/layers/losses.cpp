@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "algorithms/probabilities.h"
 #include "runtime/kernels/kernels.h"
-#include "runtime/layers/softmax.h"
 #include "runtime/layers/unary.h"
 #include "runtime/operations.h"
 #include "runtime/tensor/strided.h"
@@ -60,20 +60,13 @@ const Operation cross_entropy_gradient(
       call("cross_entropy_gradient", {reversed(x), flat(labels), flat(row_major(in.at(2))), reversed(dx)});
       return {dx};
     },
-    [](const Taped &t, const std::vector<Variable> &dd) -> std::vector<Variable> {
-      const Variable &x = t.input(0), &labels = t.input(1), &dloss = t.input(2), g = dd[0];
-      std::vector<Variable> d(3);
-      if (t.needs(0)) {
-        const std::optional<int64_t> ignore = ignored(t.attributes());
-        const Variable row = g * saltern::reshape(ignore ? dloss * counted(labels, *ignore) : dloss, {-1, 1});
-        d[0] = apply_one(softmax_gradient, {saltern::softmax(x), row}, {{"axis", 1}});
-      }
-      if (t.needs(2)) {
-        const Variable ones = Tensor::full(dloss.shape(), 1);
-        const Variable by_sample = apply_one(cross_entropy_gradient, {x, labels, ones}, t.attributes());
-        d[2] = saltern::reshape(saltern::sum(g * by_sample, {1}), dloss.shape());
-      }
-      return d;
+    [](const Values &in, const Attributes &a) -> Values {
+      const Value dx = algorithms::cross_entropy_gradient(in.at(0), in.at(1), in.at(2));
+      if (!a.has("ignore")) return {dx};
+      const Value labels = formula::cast(Type::i64, in[1]);
+      return {formula::compute("left_out", dx.extents(), [&](const formula::Axes &at) {
+        return select(labels(at[0]) == a.integer("ignore"), formula::constant(dx.type(), 0), dx.at(at));
+      })};
     });
 
 const Operation cross_entropy(

@@ -1,5 +1,6 @@
 #include "runtime/layers/pool.h"
 
+#include "algorithms/pooling.h"
 #include "runtime/kernels/kernels.h"
 #include "runtime/operations.h"
 #include "runtime/tensor/strided.h"
@@ -54,6 +55,9 @@ const Operation max_pool2d_gradient(
                      {dx});
       return {dx};
     },
+    [](const Values &in, const Attributes &a) -> Values {
+      return {algorithms::max_pool_gradient(in.at(0), in.at(1), extents(a, "kernel"), slides(a), extents(a, "shape"))};
+    },
     [](const Taped &t, const std::vector<Variable> &dd) -> std::vector<Variable> {
       return {Variable(), apply_one(max_pool2d_pick, {t.input(0), dd[0]}, t.attributes())};
     });
@@ -95,6 +99,12 @@ const Operation average_pool2d_gradient(
       Pooling(a).run("average_pool2d_gradient", {image(channels_last(in.at(0)))},
                      {a.integer("count_padding", 1), shape[3], shape[2]}, {dx});
       return {dx};
+    },
+    [](const Values &in, const Attributes &a) -> Values {
+      const auto counts = a.integer("count_padding", 1) ? algorithms::Counts::all : algorithms::Counts::inside;
+      return {adjoint(extents(a, "shape"), in.at(0), [&](const Value &x) {
+        return algorithms::average_pool(x, extents(a, "kernel"), slides(a), counts);
+      })};
     },
     [](const Taped &t, const std::vector<Variable> &dd) -> std::vector<Variable> {
       return {apply_one(average_pool2d, {dd[0]}, t.attributes())};  // linear, and the transpose of it

@@ -17,24 +17,22 @@ struct PoolOptions {
 Variable max_pool2d(const Variable &x, Pair kernel, const PoolOptions &o = {});
 Variable average_pool2d(const Variable &x, Pair kernel, const PoolOptions &o = {});
 
-class MaxPool2d : public Module {
+template <Variable (*function)(const Variable &, Pair, const PoolOptions &)>
+class Pool2d : public Module {
  public:
-  explicit MaxPool2d(Pair kernel, const PoolOptions &options = {}) : kernel_(kernel), options_(options) {}
-  Variable forward(const Variable &x) override { return max_pool2d(x, kernel_, options_); }
+  explicit Pool2d(Pair kernel, const PoolOptions &options = {}) : kernel_(kernel), options_(options) {}
+  Variable forward(const Variable &x) override { return function(x, kernel_, options_); }
 
  private:
   Pair kernel_;
   PoolOptions options_;
 };
 
-class AvgPool2d : public Module {
- public:
-  explicit AvgPool2d(Pair kernel, const PoolOptions &options = {}) : kernel_(kernel), options_(options) {}
-  Variable forward(const Variable &x) override { return average_pool2d(x, kernel_, options_); }
-
- private:
-  Pair kernel_;
-  PoolOptions options_;
+struct MaxPool2d : Pool2d<max_pool2d> {
+  using Pool2d::Pool2d;
+};
+struct AvgPool2d : Pool2d<average_pool2d> {
+  using Pool2d::Pool2d;
 };
 
 }  // namespace saltern

@@ -1,7 +1,8 @@
 #include "runtime/layers/softmax.h"
 
+#include "algorithms/probabilities.h"
 #include "runtime/kernels/kernels.h"
-#include "runtime/layers/unary.h"
+#include "runtime/layers/movement.h"
 #include "runtime/operations.h"
 #include "runtime/tensor/strided.h"
 
@@ -31,37 +32,27 @@ Operation::Compute along_axis(const std::string &kernel) {
   };
 }
 
+// (y, dy) -> dx
+Operation::Algorithm gradient_from_y(Value (*dx)(const Value &y, const Value &dy, int axis)) {
+  return [dx](const Values &in, const Attributes &a) -> Values {
+    return {dx(in.at(0), in.at(1), dimension(a.integer("axis"), in[0].rank(), a.owner()))};
+  };
+}
+
 }  // namespace
 
 namespace operations {
 
-// dx = y (dy - sum of y dy)
 const Operation softmax_gradient("softmax_gradient", along_axis("softmax_gradient"),
-                                 [](const Taped &t, const std::vector<Variable> &dd) -> std::vector<Variable> {
-                                   const Variable y = t.input(0), dy = t.input(1), g = dd[0];
-                                   const std::vector<int64_t> axis = {t.attributes().integer("axis")};
-                                   std::vector<Variable> d(2);
-                                   if (t.needs(0))
-                                     d[0] = g * (dy - saltern::sum(dy * y, axis)) - dy * saltern::sum(g * y, axis);
-                                   if (t.needs(1)) d[1] = apply_one(softmax_gradient, {y, g}, t.attributes());
-                                   return d;
-                                 });
+                                 gradient_from_y(algorithms::softmax_gradient));
 
 const Operation softmax("softmax", along_axis("softmax"),
                         [](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
                           return {apply_one(softmax_gradient, {t.output(0), dy[0]}, t.attributes())};
                         });
 
-// dx = dy - exp(y) sum of dy
 const Operation log_softmax_gradient("log_softmax_gradient", along_axis("log_softmax_gradient"),
-                                     [](const Taped &t, const std::vector<Variable> &dd) -> std::vector<Variable> {
-                                       const Variable y = t.input(0), dy = t.input(1), g = dd[0];
-                                       const std::vector<int64_t> axis = {t.attributes().integer("axis")};
-                                       std::vector<Variable> d(2);
-                                       if (t.needs(0)) d[0] = -(g * exp(y) * saltern::sum(dy, axis));
-                                       if (t.needs(1)) d[1] = g - saltern::sum(g * exp(y), axis);
-                                       return d;
-                                     });
+                                     gradient_from_y(algorithms::log_softmax_gradient));
 
 const Operation log_softmax("log_softmax", along_axis("log_softmax"),
                             [](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {

@@ -1,7 +1,6 @@
 #include "runtime/layers/unary.h"
 
 #include "algorithms/elementwise.h"
-#include "runtime/kernels/kernels.h"
 #include "runtime/tensor/strided.h"
 
 namespace saltern {
@@ -30,15 +29,9 @@ class Unary {
     return *found;
   }
 
-  // NAME(x) and NAME_gradient(x, dy) alike: all inputs in the memory order of the first.
   static Operation::Compute compute(const std::string &kernel) {
     return [kernel](const std::vector<Tensor> &in, const Attributes &) -> std::vector<Tensor> {
-      const Tensor x = without_holes(in.at(0)), y = Tensor::like(x);
-      std::vector<KernelArgument> arguments = {flat(x)};
-      for (size_t i = 1; i < in.size(); ++i) arguments.emplace_back(flat(arranged_like(in[i], x)));
-      arguments.emplace_back(flat(y));
-      call(kernel, std::move(arguments));
-      return {y};
+      return {called_flat(kernel, in)};
     };
   }
 

@@ -23,6 +23,18 @@ Window window(const Attributes &a) {
   return {{s[1], d[1], p[1], p[3]}, {s[0], d[0], p[0], p[2]}};
 }
 
+algorithms::Slides slides(const Attributes &a) {
+  const auto slide = [](const Sliding<int64_t> &s) -> algorithms::Slide {
+    return {s.stride, s.dilation, s.pad_before, s.pad_after};
+  };
+  const Window w = window(a);
+  return {slide(w.y), slide(w.x)};
+}
+
+std::vector<formula::Expression> extents(const Attributes &a, const char *name) {
+  return {a.integers(name).begin(), a.integers(name).end()};
+}
+
 int64_t positions(const char *who, int64_t extent, int64_t kernel, const Sliding<int64_t> &s) {
   const int64_t room = extent + s.pad_before + s.pad_after - s.dilation * (kernel - 1);
   if (room < 1)

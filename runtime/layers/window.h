@@ -2,6 +2,7 @@
 // How windows slide over images, as attributes of operations: strides, dilations (y, x), pads (top, left, bottom,
 // right), as ONNX has them; and as the eight scalars that kernels take.
 
+#include "algorithms/sliding.h"
 #include "dsl/shapes.h"
 #include "runtime/autograd/attributes.h"
 #include "runtime/kernels/kernels.h"
@@ -24,6 +25,9 @@ Attributes window_attributes(Pair stride, Pair padding, Pair dilation = 1);
 const std::vector<int64_t> &integers(const Attributes &a, const char *name, size_t count, int64_t least);
 
 Window window(const Attributes &a);
+// The same for formulas, and a list of numbers as extents.
+algorithms::Slides slides(const Attributes &a);
+std::vector<formula::Expression> extents(const Attributes &a, const char *name);
 
 // Positions along one dimension; an error where the window does not fit even once.
 int64_t positions(const char *who, int64_t extent, int64_t kernel, const Sliding<int64_t> &s);

@@ -4,9 +4,10 @@
 #include <unordered_set>
 
 #include "algorithms/movement.h"
-#include "generators/model/passes/gradient_formulas.h"
+#include "algorithms/pooling.h"
 #include "generators/model/passes/passes.h"
 #include "runtime/graph/formula_node.h"
+#include "runtime/layers/window.h"
 #include "runtime/onnx/operators/building_blocks.h"
 #include "runtime/onnx/operators/convolution.h"
 #include "runtime/onnx/operators/operators.h"
@@ -46,8 +47,8 @@ class Rewriter {
       nothing(n);
     else if (rule != rules.end())
       (this->*rule->second)(n);
-    else if (const Operation::Algorithm *algorithm = gradient_formula(n.operation))
-      as_formulas(n, *algorithm);
+    else if (const Operation *own = find_operation(n.operation); own && own->has_kernels && own->algorithm)
+      as_formulas(n, own->algorithm);
     else
       graph_.nodes.push_back(n);
   }
@@ -182,7 +183,10 @@ class Rewriter {
   void max_pool(const Graph::Node &n) {
     Graph::Node maxima = n;
     if (n.outputs.size() > 1 && read_.count(n.outputs[1]) > 0) {
-      as_formulas({n.operation, n.attributes, n.inputs, {n.outputs[1]}}, positions_of_maxima);
+      const auto positions = [](const Values &in, const Attributes &a) -> Values {
+        return {cast(Type::i32, algorithms::positions_of_maxima(in.at(0), extents(a, "kernel"), slides(a)))};
+      };
+      as_formulas({n.operation, n.attributes, n.inputs, {n.outputs[1]}}, positions);
       maxima.outputs.resize(1);
     }
     graph_.nodes.push_back(std::move(maxima));
