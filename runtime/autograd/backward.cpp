@@ -59,23 +59,13 @@ class Walk {
   }
 
  private:
-  // All steps behind y that lead to something wanted, oldest first.
+  // Which of the steps behind y lead to something wanted.
   void collect(const Variable &y) {
-    if (!y.step()) return;
-    std::vector<std::shared_ptr<Step>> open = {y.step()};
-    std::unordered_set<const Step *> seen = {y.step().get()};
-    while (!open.empty()) {
-      std::shared_ptr<Step> step = std::move(open.back());
-      open.pop_back();
+    steps_ = steps_behind({y}, [](const Variable &v) { return v.requires_gradient(); });
+    for (const auto &step : steps_) {
       if (step->released())
         fail("the tape of operation '", step->operation().name,
              "' has been freed by an earlier backward(); pass Tape::keep there to walk it twice");
-      for (const Variable &in : step->inputs())
-        if (in.requires_gradient() && in.step() && seen.insert(in.step().get()).second) open.push_back(in.step());
-      steps_.push_back(std::move(step));
-    }
-    std::sort(steps_.begin(), steps_.end(), [](const auto &a, const auto &b) { return a->number() < b->number(); });
-    for (const auto &step : steps_) {
       bool wanted = false;
       for (const Variable &in : step->inputs()) wanted |= leads_to_wanted(in);
       wanted_[step.get()] = wanted;

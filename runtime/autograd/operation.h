@@ -38,14 +38,13 @@ template <typename F, size_t... I>
 constexpr bool takes_values(std::index_sequence<I...>) {
   return std::is_invocable_r_v<Value, F, decltype(static_cast<void>(I), std::declval<const Value &>())...>;
 }
-template <typename F>
+template <typename F, size_t N = 1>
 constexpr size_t value_count() {
-  if (takes_values<F>(std::make_index_sequence<1>())) return 1;
-  if (takes_values<F>(std::make_index_sequence<2>())) return 2;
-  if (takes_values<F>(std::make_index_sequence<3>())) return 3;
-  if (takes_values<F>(std::make_index_sequence<4>())) return 4;
-  if (takes_values<F>(std::make_index_sequence<5>())) return 5;
-  return takes_values<F>(std::make_index_sequence<6>()) ? 6 : 0;
+  constexpr size_t most = 6;
+  if constexpr (N > most)
+    return 0;
+  else
+    return takes_values<F>(std::make_index_sequence<N>()) ? N : value_count<F, N + 1>();
 }
 
 struct Operation {

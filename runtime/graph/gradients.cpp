@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "runtime/autograd/backward.h"
 #include "runtime/graph/formula_node.h"
@@ -30,11 +29,12 @@ class Outlined {
     for (const auto &[name, v] : graph.values)
       if (v.constant.defined()) add_leaf(name, sources.count(name) > 0);
     for (const std::string &name : graph.inputs) add_leaf(name, sources.count(name) > 0);
-    const std::vector<bool> leads_to_loss = nodes_before(loss);
-    for (size_t n = 0; n < graph.nodes.size(); ++n) {
-      const Graph::Node &node = graph.nodes[n];
-      const bool between = leads_to_loss[n] && std::any_of(node.inputs.begin(), node.inputs.end(),
-                                                           [&](const auto &i) { return of(i).requires_gradient(); });
+    const auto needed = graph.needed_for({loss});
+    const auto is_needed = [&](const std::string &o) { return needed.count(o) > 0; };
+    const auto requires_gradient = [&](const std::string &i) { return of(i).requires_gradient(); };
+    for (const Graph::Node &node : graph.nodes) {
+      const bool between = std::any_of(node.outputs.begin(), node.outputs.end(), is_needed) &&
+                           std::any_of(node.inputs.begin(), node.inputs.end(), requires_gradient);
       if (between)
         add_step(node);
       else
@@ -46,18 +46,6 @@ class Outlined {
   const NamedVariables &all() const { return all_; }
 
  private:
-  std::vector<bool> nodes_before(const std::string &loss) const {
-    std::unordered_set<std::string> needed = {loss};
-    std::vector<bool> before(graph_.nodes.size());
-    for (size_t n = graph_.nodes.size(); n-- > 0;) {
-      const Graph::Node &node = graph_.nodes[n];
-      before[n] = std::any_of(node.outputs.begin(), node.outputs.end(),
-                              [&](const std::string &o) { return needed.count(o) > 0; });
-      if (before[n]) needed.insert(node.inputs.begin(), node.inputs.end());
-    }
-    return before;
-  }
-
   void add(const std::string &name, const Variable &v) {
     place_[name] = all_.size();
     all_.emplace_back(name, v);
@@ -101,9 +89,8 @@ bool is_given(const Graph &graph, const std::string &name) {
 std::string as_output(Graph &graph, const std::string &value, const std::string &name) {
   if (!is_given(graph, value) && !graph.is_output(value)) return value;
   const Graph::Value like = graph.value(value);
-  std::vector<formula::Expression> axes;
-  for (size_t d = 0; d < like.shape.size(); ++d) axes.push_back(formula::axis(static_cast<int>(d)));
-  return graph.add_node("formula", {value}, name, like.shape, {{"element", formula::load(0, like.type, axes)}},
+  const auto here = formula::axes_between(0, static_cast<int>(like.shape.size()));
+  return graph.add_node("formula", {value}, name, like.shape, {{"element", formula::load(0, like.type, here)}},
                         like.type);
 }
 

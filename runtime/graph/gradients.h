@@ -5,7 +5,7 @@
 //   g.outputs;                              // those of `graph`, then d_x and d_conv.weight
 //
 // The rules are the tape's (runtime/autograd/operation.h), and there are no others: a rule is run on outlines
-// (runtime/tensor/outline.h), which computes nothing, and what it applied is traced into the graph. What comes out is a
+// (runtime/tensor/tensor.h), which computes nothing, and what it applied is traced into the graph. What comes out is a
 // graph like others: it is run, saved, compiled, and has gradients itself.
 
 #include "runtime/graph/graph.h"

@@ -45,6 +45,27 @@ struct Names {
   }
 };
 
+void validate_imported(const Graph &g, const Names *outer);
+
+// That each node reads what is there before it, and makes what is not; then everything is known. What an imported node
+// does not read or make has no name.
+void validate_nodes(const Graph &g, Names &known, bool imported) {
+  for (const Graph::Node &n : g.nodes) {
+    if (n.operation.empty()) fail(describe(n), imported ? " has no operator" : " has no operation");
+    if (n.outputs.empty() && !imported) fail(describe(n), " has no output");
+    for (const std::string &i : n.inputs)
+      if (!(imported && i.empty()) && !known.has(i))
+        fail(describe(n), " reads '", i, "', which nothing before it makes");
+    for (const auto &[name, a] : n.attributes)
+      if (const auto *inner = std::get_if<SharedGraph>(&a)) validate_imported(**inner, &known);
+    for (const std::string &o : n.outputs)
+      if (!(imported && o.empty()) && !known.own.insert(o).second)
+        fail(describe(n), " makes '", o, "', which exists already");
+  }
+  for (const std::string &o : g.outputs)
+    if (!known.has(o)) fail("nothing makes the output '", o, "'");
+}
+
 void validate_imported(const Graph &g, const Names *outer) {
   if (!g.state.empty()) fail("an imported graph has no state; this one has '", g.state[0].value, "'");
   Names known;
@@ -60,17 +81,7 @@ void validate_imported(const Graph &g, const Names *outer) {
     if (!inputs.insert(i).second) fail("the input '", i, "' is listed twice");
   }
   known.own.insert(inputs.begin(), inputs.end());
-  for (const Graph::Node &n : g.nodes) {
-    if (n.operation.empty()) fail(describe(n), " has no operator");
-    for (const std::string &i : n.inputs)
-      if (!i.empty() && !known.has(i)) fail(describe(n), " reads '", i, "', which nothing before it makes");
-    for (const auto &[name, a] : n.attributes)
-      if (const auto *inner = std::get_if<SharedGraph>(&a)) validate_imported(**inner, &known);
-    for (const std::string &o : n.outputs)
-      if (!o.empty() && !known.own.insert(o).second) fail(describe(n), " makes '", o, "', which exists already");
-  }
-  for (const std::string &o : g.outputs)
-    if (!known.has(o)) fail("nothing makes the output '", o, "'");
+  validate_nodes(g, known, /*imported=*/true);
 }
 
 bool is_same(const Graph::Value &a, const Graph::Value &b) {
@@ -91,16 +102,21 @@ bool is_same(const Graph::Node &a, const Graph::Node &b) {
          a.outputs == b.outputs && a.references == b.references && a.attributes == b.attributes;
 }
 
+template <typename Key, typename T>
+bool is_same(const std::pair<Key, T> &a, const std::pair<Key, T> &b) {
+  return a.first == b.first && is_same(a.second, b.second);
+}
+
+template <typename List>
+bool are_same(const List &a, const List &b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto &x, const auto &y) { return is_same(x, y); });
+}
+
 }  // namespace
 
 bool is_same(const Graph &a, const Graph &b) {
-  return a.inputs == b.inputs && a.outputs == b.outputs && a.sizes == b.sizes &&
-         std::equal(a.state.begin(), a.state.end(), b.state.begin(), b.state.end(),
-                    [](const Graph::State &x, const Graph::State &y) { return is_same(x, y); }) &&
-         std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(),
-                    [](const Graph::Node &x, const Graph::Node &y) { return is_same(x, y); }) &&
-         std::equal(a.values.begin(), a.values.end(), b.values.begin(), b.values.end(),
-                    [](const auto &x, const auto &y) { return x.first == y.first && is_same(x.second, y.second); });
+  return a.inputs == b.inputs && a.outputs == b.outputs && a.sizes == b.sizes && are_same(a.state, b.state) &&
+         are_same(a.nodes, b.nodes) && are_same(a.values, b.values);
 }
 
 void validate_imported(const Graph &graph) { validate_imported(graph, nullptr); }
@@ -209,27 +225,32 @@ void Graph::replace_uses(const std::string &from, const std::string &to) {
     if (s.next == from) s.next = to;
 }
 
-void Graph::remove_unused() {
-  NameSet needed(outputs.begin(), outputs.end());
+NameSet Graph::needed_for(const std::vector<std::string> &wanted) const {
+  NameSet needed;
   needed.reserve(values.size());
-  std::vector<bool> unused(nodes.size());
-  for (size_t n = nodes.size(); n-- > 0;) {
-    const Node &node = nodes[n];
-    unused[n] = std::none_of(node.outputs.begin(), node.outputs.end(),
-                             [&](const std::string &o) { return needed.count(o) != 0; });
-    if (unused[n]) continue;
-    needed.insert(node.inputs.begin(), node.inputs.end());
-    needed.insert(node.outputs.begin(), node.outputs.end());
+  for (const std::string &name : wanted) {
+    const auto own = values.find(name);  // the caller's may not last
+    needed.insert(own == values.end() ? std::string_view(name) : own->first);
   }
+  for (auto n = nodes.rbegin(); n != nodes.rend(); ++n) {
+    const auto is_needed = [&](const std::string &o) { return needed.count(o) != 0; };
+    if (std::none_of(n->outputs.begin(), n->outputs.end(), is_needed)) continue;
+    needed.insert(n->inputs.begin(), n->inputs.end());
+    needed.insert(n->outputs.begin(), n->outputs.end());
+  }
+  return needed;
+}
+
+void Graph::remove_unused() {
+  NameSet needed = needed_for(outputs);
+  std::vector<bool> unused;
+  for (const Node &n : nodes)
+    unused.push_back(
+        std::none_of(n.outputs.begin(), n.outputs.end(), [&](const std::string &o) { return needed.count(o) != 0; }));
   needed.insert(inputs.begin(), inputs.end());
   for (auto it = values.begin(); it != values.end();) it = needed.count(it->first) ? std::next(it) : values.erase(it);
-  size_t kept = 0;  // last, as the names are the nodes'
-  for (size_t n = 0; n < nodes.size(); ++n) {
-    if (unused[n]) continue;
-    if (kept != n) nodes[kept] = std::move(nodes[n]);
-    ++kept;
-  }
-  nodes.erase(nodes.begin() + static_cast<std::ptrdiff_t>(kept), nodes.end());
+  size_t at = 0;  // nodes last, as the names are theirs
+  nodes.erase(std::remove_if(nodes.begin(), nodes.end(), [&](const Node &) { return unused[at++]; }), nodes.end());
 }
 
 namespace {
@@ -263,31 +284,22 @@ void validate_state(const Graph &graph) {
 void validate(const Graph &graph) {
   // What stands for an open size is large, and never made.
   const int64_t most_elements = graph.sizes.empty() ? std::numeric_limits<int32_t>::max() : int64_t{1} << 60;
-  NameSet known;
-  known.reserve(graph.values.size());
+  Names known;
+  known.own.reserve(graph.values.size());
   for (const auto &[name, v] : graph.values) {
     validate_value(name, v, most_elements);
-    if (v.constant.defined()) known.insert(name);
+    if (v.constant.defined()) known.own.insert(name);
   }
   if (graph.outputs.empty()) fail("the graph has no output");
   for (const std::string &i : graph.inputs) {
     if (graph.value(i).constant.defined()) fail("'", i, "' is both an input and a constant");
-    if (!known.insert(i).second) fail("the input '", i, "' is listed twice");
+    if (!known.own.insert(i).second) fail("the input '", i, "' is listed twice");
   }
-  for (const Graph::Node &n : graph.nodes) {
-    if (n.operation.empty()) fail(describe(n), " has no operation");
-    if (n.outputs.empty()) fail(describe(n), " has no output");
-    for (const std::string &i : n.inputs)
-      if (!known.count(i)) fail(describe(n), " reads '", i, "', which nothing before it makes");
-    for (const std::string &o : n.outputs)
-      if (!known.insert(o).second) fail(describe(n), " makes '", o, "', which exists already");
-  }
-  for (const std::string &o : graph.outputs)
-    if (!known.count(o)) fail("nothing makes the output '", o, "'");
+  validate_nodes(graph, known, /*imported=*/false);
   for (const auto &[name, v] : graph.values)
-    if (!known.count(name)) fail("the value '", name, "' is neither input nor constant, and no node makes it");
+    if (!known.has(name)) fail("the value '", name, "' is neither input nor constant, and no node makes it");
   validate_state(graph);
-  if (known.size() == graph.values.size()) return;
+  if (known.own.size() == graph.values.size()) return;
   for (const Graph::Node &n : graph.nodes)
     for (const std::string &o : n.outputs) graph.value(o);  // throws where a node makes what is no value
 }

@@ -14,6 +14,8 @@
 
 #include <map>
 #include <string>
+#include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "runtime/autograd/attributes.h"
@@ -80,6 +82,8 @@ struct Graph {
   // What whoever runs the graph gives and asks for: inputs and outputs that are not state.
   std::vector<std::string> given() const;
   std::vector<std::string> asked() const;
+  // The names of these values and of all that they are made of, as long as the graph has them.
+  std::unordered_set<std::string_view> needed_for(const std::vector<std::string> &values) const;
   // A name that no value has, beginning with `stem`.
   std::string fresh_name(const std::string &stem) const;
 

@@ -88,12 +88,7 @@ class Parser {
   void node(Line &line) {
     Graph::Node n;
     n.operation = line.name();
-    line.expect("(");
-    if (!line.accept(")")) {
-      do n.inputs.push_back(line.name());
-      while (line.accept(","));
-      line.expect(")");
-    }
+    line.items("(", ")", [&] { n.inputs.push_back(line.name()); });
     if (line.accept("of ")) n.domain = line.name();
     if (line.accept("as ")) n.label = line.name();
     n.attributes = line.attributes(referred_);

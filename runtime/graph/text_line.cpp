@@ -73,17 +73,14 @@ void Line::shape(Graph::Value &v) {
     v.ranked = false;
     return;
   }
-  expect("[");
-  if (accept("]")) return;
   bool named = false;
-  do {
+  items("[", "]", [&] {
     const char c = next();
     const bool number = (c >= '0' && c <= '9') || c == '-';
     v.shape.push_back(number ? integer() : -1);
     v.symbols.emplace_back(number || accept("?") ? "" : name());
     named |= !v.symbols.back().empty();
-  } while (accept(","));
-  expect("]");
+  });
   if (!named) v.symbols.clear();
 }
 
@@ -117,15 +114,12 @@ Tensor Line::elements(const Graph::Value &v, const Referred &referred) {
     texts = std::get<std::vector<std::string>>(list);
   const size_t given = v.type == Type::text ? texts.size() : numbers.size();
   // Counted before memory is asked for: a shape costs nothing to write.
-  size_t count = 1;
-  bool fits = (v.type == Type::text ? numbers : std::vector<double>(texts.size())).empty();
-  for (const int64_t e : v.shape) fits &= e >= 0;
-  for (const int64_t e : v.shape) count = e == 0 ? 0 : count;
-  for (size_t d = 0; fits && count > 0 && d < v.shape.size(); ++d) {
-    fits = static_cast<size_t>(v.shape[d]) <= given / count;
-    count *= static_cast<size_t>(v.shape[d]);
+  int64_t count = -1;
+  try {
+    count = saltern::elements(v.shape);
+  } catch (const Error &) {  // there is no tensor of that shape
   }
-  if (!fits || count != given) {
+  if (count != static_cast<int64_t>(given) || given != numbers.size() + texts.size()) {
     at_ = begin;
     wrong("expected the elements of a tensor of ", facts(v.type).name, " ", to_string(v.shape));
   }
@@ -174,12 +168,10 @@ Attribute Line::attribute(const Referred &referred) {
 
 // Of integers, of real numbers or of words, as its first element says.
 Attribute Line::any_list(const Referred &referred) {
-  expect("[");
   std::vector<int64_t> whole;
   std::vector<double> reals;
   std::vector<std::string> words;
-  if (accept("]")) return whole;
-  do {
+  items("[", "]", [&] {
     if (next() == '[') wrong("expected a list of numbers or words");
     const Attribute each = attribute(referred);
     if (const auto *i = std::get_if<int64_t>(&each); i && reals.empty() && words.empty())
@@ -190,8 +182,7 @@ Attribute Line::any_list(const Referred &referred) {
       words.push_back(*word);
     else
       wrong("expected a list of one kind of element");
-  } while (accept(","));
-  expect("]");
+  });
   if (!words.empty()) return words;
   if (!reals.empty()) return reals;
   return whole;
@@ -208,36 +199,29 @@ formula::Expression Line::formula() {
 
 Attributes Line::attributes(const Referred &referred) {
   Attributes all;
-  if (!accept("{") || accept("}")) return all;
-  do {
+  if (next() != '{') return all;
+  items("{", "}", [&] {
     const std::string key = name();
     if (all.has(key)) wrong("the attribute '", key, "' is given twice");
     expect("=");
     all.set(key, attribute(referred));
-  } while (accept(","));
-  expect("}");
+  });
   return all;
 }
 
 std::map<std::string, std::string> Line::references() {
   std::map<std::string, std::string> all;
-  expect("{");
-  do {
+  items("{", "}", [&] {
     const std::string key = name();
     expect("=");
     if (!all.emplace(key, name()).second) wrong("the attribute '", key, "' is given twice");
-  } while (accept(","));
-  expect("}");
+  });
   return all;
 }
 
 std::vector<int64_t> Line::integers() {
-  expect("[");
   std::vector<int64_t> all;
-  if (accept("]")) return all;
-  do all.push_back(integer());
-  while (accept(","));
-  expect("]");
+  items("[", "]", [&] { all.push_back(integer()); });
   return all;
 }
 

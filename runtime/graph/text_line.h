@@ -32,6 +32,15 @@ class Line {
   bool at_end();
   bool accept(const std::string &symbol);
   void expect(const std::string &symbol);
+  // Calls `each` for every one of what stands between two symbols, with commas between them.
+  template <typename Each>
+  void items(const std::string &open, const std::string &close, const Each &each) {
+    expect(open);
+    if (accept(close)) return;
+    do each();
+    while (accept(","));
+    expect(close);
+  }
   std::string name();
   // Whether a value's facts follow, or the next thing.
   bool at_value();

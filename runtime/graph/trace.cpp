@@ -22,7 +22,7 @@ class Tracer {
 
   Tracer(Graph graph, const NamedVariables &known) : graph_(std::move(graph)) {
     for (const auto &[name, v] : known) {
-      if (v.step()) seen_.insert(v.step().get());
+      if (v.step()) known_.insert(v.step().get());
       if (v.step()) made_[{v.step().get(), v.index()}] = name;
       leaves_[v.identity()] = name;
       constants_[memory_of(v.value())] = name;
@@ -41,14 +41,13 @@ class Tracer {
 
   // Their names.
   std::vector<std::string> add(const NamedVariables &outputs) {
-    for (const auto &[name, v] : outputs)
-      if (v.step()) collect(v.step());
-    // Steps are numbered as they were taken: an order in which they can be taken again.
-    std::sort(steps_.begin(), steps_.end(), [](const Step *a, const Step *b) { return a->number() < b->number(); });
+    std::vector<Variable> results;
+    for (const auto &[name, v] : outputs) results.push_back(v);
+    const auto steps = steps_behind(results, [&](const Variable &v) { return known_.count(v.step().get()) == 0; });
     for (const auto &[name, v] : outputs)
       if (v.step() && !wanted_.count({v.step().get(), v.index()}) && reserved_.insert(name).second)
         wanted_[{v.step().get(), v.index()}] = name;
-    for (const Step *s : steps_) add(*s);
+    for (const auto &s : steps) add(*s);
     std::vector<std::string> names;
     for (const auto &[name, v] : outputs) names.push_back(name_of(v));
     return names;
@@ -57,21 +56,8 @@ class Tracer {
   Graph take() { return std::move(graph_); }
 
  private:
-  // Without recursion: a net may be deeper than the stack.
-  void collect(const std::shared_ptr<Step> &last) {
-    std::vector<const Step *> open = {last.get()};
-    while (!open.empty()) {
-      const Step *s = open.back();
-      open.pop_back();
-      if (!seen_.insert(s).second) continue;
-      if (s->released()) fail("tracing: the tape was freed by backward(); trace the net on a run of its own");
-      steps_.push_back(s);
-      for (const Variable &v : s->inputs())
-        if (v.defined() && v.step()) open.push_back(v.step().get());
-    }
-  }
-
   void add(const Step &s) {
+    if (s.released()) fail("tracing: the tape was freed by backward(); trace the net on a run of its own");
     Graph::Node node = {s.operation().name, s.attributes(), {}, {}};
     for (const Variable &v : s.inputs()) {
       if (!v.defined()) fail("tracing: operation '", s.operation().name, "' has an undefined input");
@@ -80,9 +66,7 @@ class Tracer {
     if (!s.operation().has_kernels) return write_formulas(s, node.inputs);
     for (size_t i = 0; i < s.output_count(); ++i) {
       const Tensor &t = s.outputs()[i];
-      const auto known = wanted_.find({&s, static_cast<int>(i)});
-      const std::string name = known != wanted_.end() ? known->second : fresh(s.operation().name);
-      if (graph_.values.count(name)) fail("tracing: the name '", name, "' is taken");
+      const std::string name = name_for(s, static_cast<int>(i));
       graph_.values[name] = {t.shape(), t.type(), {}};
       made_[{&s, static_cast<int>(i)}] = name;
       node.outputs.push_back(name);
@@ -95,13 +79,17 @@ class Tracer {
     std::vector<Tensor> inputs;
     for (const Variable &v : s.inputs()) inputs.push_back(v.value());
     const formula::ExactFormulas all = formulas_of(s.operation(), inputs, s.attributes());
-    const std::vector<std::string> made = add_formulas(graph_, all, std::move(names), [&](int output) {
-      const auto wanted = wanted_.find({&s, output});
-      const std::string name = wanted != wanted_.end() ? wanted->second : fresh(s.operation().name);
-      if (graph_.values.count(name)) fail("tracing: the name '", name, "' is taken");
-      return name;
-    });
+    const std::vector<std::string> made =
+        add_formulas(graph_, all, std::move(names), [&](int output) { return name_for(s, output); });
     for (size_t o = 0; o < made.size(); ++o) made_[{&s, static_cast<int>(o)}] = made[o];
+  }
+
+  // Of an output that is made now.
+  std::string name_for(const Step &s, int output) {
+    const auto wanted = wanted_.find({&s, output});
+    const std::string name = wanted != wanted_.end() ? wanted->second : fresh(s.operation().name);
+    if (graph_.values.count(name)) fail("tracing: the name '", name, "' is taken");
+    return name;
   }
 
   std::string fresh(const std::string &stem) {
@@ -152,8 +140,7 @@ class Tracer {
   using Output = std::pair<const Step *, int>;
 
   Graph graph_;
-  std::set<const Step *> seen_;
-  std::vector<const Step *> steps_;
+  std::set<const Step *> known_;  // that the graph has already
   std::map<Output, std::string> made_, wanted_;
   std::set<std::string> reserved_;                  // the names of outputs that are steps' own
   std::map<std::string, int64_t> numbers_;          // the last one that a stem was given

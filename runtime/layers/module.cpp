@@ -29,12 +29,7 @@ std::string class_name(const Module &module) {
 }
 
 EvaluationMode::EvaluationMode(Module &module) {
-  struct Note : Visitor {
-    std::vector<std::pair<Module *, bool>> modes;
-    void on_module(Module &m) override { modes.emplace_back(&m, m.training()); }
-  } visitor;
-  module.walk(visitor);
-  before_ = std::move(visitor.modes);
+  for (Module *m : module.with_parts()) before_.emplace_back(m, m->training());
   module.eval();
 }
 
@@ -59,13 +54,17 @@ void Visitor::child(const std::string &name, Module &m) {
   prefix_ = outer;
 }
 
-void Module::train(bool on) {
-  struct Switch : Visitor {
-    bool on;
-    explicit Switch(bool on) : on(on) {}
-    void on_module(Module &m) override { m.training_ = on; }
-  } visitor(on);
+std::vector<Module *> Module::with_parts() {
+  struct Collect : Visitor {
+    std::vector<Module *> found;
+    void on_module(Module &m) override { found.push_back(&m); }
+  } visitor;
   walk(visitor);
+  return visitor.found;
+}
+
+void Module::train(bool on) {
+  for (Module *m : with_parts()) m->training_ = on;
 }
 
 std::vector<std::pair<std::string, Variable>> Module::named_parameters() {

@@ -61,6 +61,8 @@ class Module {
     visit(visitor);
   }
 
+  // This, and all that it is made of.
+  std::vector<Module *> with_parts();
   bool training() const { return training_; }
   void train(bool on = true);
   void eval() { train(false); }

@@ -24,21 +24,14 @@ void Optimizer::check(const Variable &loss) const {
   if (!loss.defined()) fail("Optimizer::check() of an undefined Variable");
   std::set<const void *> known;
   for (const Parameter &p : parameters_) known.insert(p.variable.identity());
-  std::vector<std::shared_ptr<Step>> open = {loss.step()};
-  std::set<const Step *> seen;
-  while (!open.empty()) {
-    const std::shared_ptr<Step> step = std::move(open.back());
-    open.pop_back();
-    if (!step || !seen.insert(step.get()).second) continue;
+  for (const auto &step : steps_behind({loss}))
     for (size_t i = 0; i < step->inputs().size(); ++i) {
       const Variable &in = step->inputs()[i];
       if (in.requires_gradient() && !in.step() && !known.count(in.identity()))
         fail("the loss depends on something that requires a gradient and that the optimizer does not know: input ", i,
              " of operation '", step->operation().name, "', ", to_string(in.shape()),
              "; does visit() of its module name it?");
-      open.push_back(in.step());
     }
-  }
 }
 
 void Optimizer::step() {

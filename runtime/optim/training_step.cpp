@@ -1,6 +1,5 @@
 #include "runtime/optim/training_step.h"
 
-#include <algorithm>
 #include <unordered_set>
 
 #include "runtime/autograd/state.h"
@@ -15,14 +14,6 @@ constexpr const char *rate_name = "rate";
 
 void expect_free(const Graph &graph, const std::string &name) {
   if (graph.values.count(name)) fail("a training step: the graph has a value '", name, "', as state is to be called");
-}
-
-std::unordered_set<std::string> needed_for(const Graph &graph, const std::string &value) {
-  std::unordered_set<std::string> needed = {value};
-  for (auto n = graph.nodes.rbegin(); n != graph.nodes.rend(); ++n)
-    if (std::any_of(n->outputs.begin(), n->outputs.end(), [&](const auto &o) { return needed.count(o) > 0; }))
-      needed.insert(n->inputs.begin(), n->inputs.end());
-  return needed;
 }
 
 // Adds the update of a parameter, which becomes state with all that the update keeps.
@@ -86,7 +77,7 @@ Graph training_step(const Graph &graph, const std::string &loss, const std::vect
                     const Update &update) {
   if (elements(graph.value(loss).shape) != 1)
     fail("a training step: the loss '", loss, "' is ", to_string(graph.value(loss).shape), "; expected one element");
-  const std::unordered_set<std::string> needed = needed_for(graph, loss);
+  const auto needed = graph.needed_for({loss});
   std::vector<std::string> moved;
   for (const std::string &p : parameters) {
     if (!graph.value(p).constant.defined()) fail("a training step: the parameter '", p, "' is no constant");
