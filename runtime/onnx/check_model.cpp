@@ -1,4 +1,4 @@
-#include "runtime/onnx/import_steps.h"
+#include "runtime/onnx/check_model.h"
 
 #include <map>
 

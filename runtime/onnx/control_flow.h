@@ -1,5 +1,5 @@
 #pragma once
-// Operators of imported graphs that walk graphs of their own: If, Loop, Scan, SequenceMap.
+// Operators of imported graphs that walk graphs of their own: If, Loop, Scan, SequenceMap, FlexAttention.
 
 #include "runtime/onnx/walk.h"
 
@@ -17,6 +17,25 @@ struct ScanOrder {
   std::vector<int64_t> input_axes, input_directions, output_axes, output_directions;
 };
 ScanOrder scan_order(const Graph::Node &node, int64_t opset, size_t inputs);
+
+// FlexAttention is three parts, operators of Saltern's own (operators/attention.cpp); graphs that change its scores and its
+// probabilities stand between them.
+template <typename Value>
+std::vector<Value> flex_attention(GraphWalk<Value> &walk, const Graph::Node &node, int64_t opset,
+                                  const std::vector<Value> &inputs, const Scope<Value> &here) {
+  if (inputs.size() != 3 || node.outputs.size() != 1) fail("is expected to have query, key and value, and one result");
+  const auto part = [&](const char *name, const std::vector<Value> &of) {
+    return walk.apply(*find_operator("saltern", name), node, opset, of).at(0);
+  };
+  const auto modified = [&](const char *which, const Value &x) {
+    if (!node.attributes.has(which)) return x;
+    const Graph &g = node.attributes.graph(which);
+    if (g.inputs.size() != 1 || g.outputs.size() != 1) fail(which, " is expected to have one input and one output");
+    return walk.walk(g, {x}, &here)[0];
+  };
+  const Value scores = modified("score_mod", part("FlexScores", {inputs[0], inputs[1]}));
+  return {part("FlexValues", {modified("prob_mod", part("FlexWeights", {scores})), inputs[2]})};
+}
 
 // One node of a GraphWalk that also does what loops do with its values:
 //
@@ -41,6 +60,7 @@ class ControlFlow {
     if (node_.operation == "If") return branch(inputs);
     if (node_.operation == "Loop") return loop(inputs);
     if (node_.operation == "SequenceMap") return map_of(inputs);
+    if (node_.operation == "FlexAttention") return flex_attention<Value>(walk_, node_, opset, inputs, here_);
     const ScanOrder order = scan_order(node_, opset, inputs.size());
     return opset < 9 ? scan_of_batch(order, inputs) : scan(order, inputs);
   }

@@ -5,7 +5,7 @@
 #include <google/protobuf/io/zero_copy_stream_impl.h>
 
 #include "runtime/files/file.h"
-#include "runtime/onnx/import_steps.h"
+#include "runtime/onnx/check_model.h"
 #include "runtime/onnx/model.h"
 #include "runtime/onnx/operators/lowering.h"
 #include "runtime/onnx/tensor_proto.h"
@@ -230,8 +230,6 @@ Model imported(const onnx::ModelProto &p, const std::string &folder) {
   m.graph = importer.graph(p.graph());
   check_model(m);
   check_signatures(m);
-  take_apart_flex_attention(m.graph);
-  for (ModelFunction &f : m.functions) take_apart_flex_attention(f.body);
   return m;
 }
 

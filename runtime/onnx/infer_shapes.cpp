@@ -104,6 +104,7 @@ class SymbolicWalk : public GraphWalk<Symbolic> {
       if (n.operation == "If") return branch(n, inputs, here);
       if (n.operation == "Loop") return loop(n, inputs, here);
       if (n.operation == "Scan") return scan(n, opset, inputs, here);
+      if (n.operation == "FlexAttention") return flex_attention<Symbolic>(*this, n, opset, inputs, here);
       return {};
     });
   }

@@ -5,8 +5,9 @@
 namespace saltern {
 
 bool is_control_flow(const Graph::Node &node) {
-  static const std::set<std::string> names = {"If", "Loop", "Scan", "SequenceMap"};
-  return node.domain.empty() && names.count(node.operation) > 0;
+  static const std::set<std::pair<std::string, std::string>> names = {
+      {"", "If"}, {"", "Loop"}, {"", "Scan"}, {"", "SequenceMap"}, {"ai.onnx.preview", "FlexAttention"}};
+  return names.count({node.domain, node.operation}) > 0;
 }
 
 bool is_random(const Graph::Node &node) {

@@ -176,7 +176,7 @@ void rotary_embedding(Lowering &n) {
   n.give(0, given.rank() == 4 ? y : n.reshaped(n.transposed(y, {0, 2, 1, 3}), given.shape));
 }
 
-// ---- FlexAttention in three parts, between which its modifiers stand (runtime/onnx/flex_attention.cpp takes it apart):
+// ---- FlexAttention in three parts, between which its modifiers stand (runtime/onnx/control_flow.h puts them together):
 // scale q k^T, softmax, and the product with v. The type in between is the one of `softmax_precision`, by default f64
 // for f64 and f32 for all others.
 

@@ -1,5 +1,5 @@
 #pragma once
-// What an imported model goes through before anybody sees it. Checks fail and name the culprit.
+// What is asked of an imported model before anybody sees it. Checks fail and name the culprit.
 
 #include "runtime/onnx/model.h"
 
@@ -16,10 +16,5 @@ void check_model(const Model &model);
 // Unsupported where a version is newer than the table. Operators that are not in the table, and those that the model
 // brings along, are not judged.
 void check_signatures(const Model &model);
-
-// FlexAttention has graphs as attributes that change its scores and its probabilities. In the graph and all inside it, it
-// is replaced by its parts (runtime/onnx/operators/attention.cpp) with the nodes of those graphs between them, so that
-// whatever runs or lowers the graph sees nothing but nodes.
-void take_apart_flex_attention(Graph &graph);
 
 }  // namespace saltern
