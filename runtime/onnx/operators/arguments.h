@@ -1,14 +1,22 @@
 #pragma once
 // What many operators ask of the node that they lower: checks, and arguments that can be given in two ways.
 
+#include <algorithm>
+#include <numeric>
 #include <optional>
 
+#include "runtime/onnx/operators/axis.h"
 #include "runtime/onnx/operators/lowering.h"
 
 namespace saltern {
 
-inline void expect_same_type(const Lowering &, const Operand &a, const Operand &b) {
+inline void expect_same_type(const Operand &a, const Operand &b) {
   if (a.type != b.type) fail("inputs of ", facts(a.type).name, " and ", facts(b.type).name, "; expected one type");
+}
+
+// An operand that is absent has any shape.
+inline void expect_shape(const Operand &x, const Shape &wanted, const char *what) {
+  if (x.present() && x.shape != wanted) fail(what, " is ", to_string(x.shape), "; expected ", to_string(wanted));
 }
 
 // A list that old files give as an attribute and new ones as an input; nothing where neither is there.
@@ -19,15 +27,36 @@ inline std::optional<std::vector<int64_t>> listed(const Lowering &n, const char 
   return std::nullopt;
 }
 
+// 0, 1, ..., such as all axes.
+inline std::vector<int64_t> numbers_below(size_t count) {
+  std::vector<int64_t> all(count);
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
 // Axes in [0, rank), each at most once.
-inline std::vector<int> axes_in(const Lowering &n, const std::vector<int64_t> &given, int rank) {
+inline std::vector<int> axes_in(const std::vector<int64_t> &given, int rank) {
   std::vector<int> axes;
   for (int64_t a : given) {
-    axes.push_back(n.axis(a, rank));
+    axes.push_back(axis_within(a, rank));
     for (size_t i = 0; i + 1 < axes.size(); ++i)
       if (axes[i] == axes.back()) fail("axis ", a, " is given twice");
   }
   return axes;
+}
+
+// The dimensions [start, end) of a shape of that rank which a Shape gives.
+struct Dimensions {
+  int64_t start, end;
+};
+inline Dimensions dimensions_of(const Attributes &a, size_t count) {
+  const auto rank = static_cast<int64_t>(count);
+  const auto place = [&](const char *name, int64_t otherwise) {
+    const int64_t given = a.integer(name, otherwise);
+    return std::clamp<int64_t>(given < 0 ? given + rank : given, 0, rank);
+  };
+  const int64_t start = place("start", 0);
+  return {start, std::max(start, place("end", rank))};
 }
 
 // ---- Indices that are data: counted from the end where they are negative, and refused where they miss their tensor.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "runtime/onnx/operators/arguments.h"
 #include "runtime/onnx/operators/building_blocks.h"
 #include "runtime/onnx/operators/onnx_types.h"
 #include "runtime/onnx/operators/operators.h"
@@ -61,52 +62,35 @@ Operand after_past(Lowering &n, size_t past, const Operand &now) {
   return concatenated(n, {before, now}, 2);
 }
 
-// What is added to the scores at a place: the mask, the order of time, and the lengths of padded keys.
-class Bias {
- public:
-  Bias(Lowering &n, const Shape &scores, int64_t past) : past_(past), causal_(n.attributes().integer("is_causal", 0)) {
-    if (n.has(3)) add_mask(n, scores);
-    if (n.has(6)) {
-      const Operand &lengths = n.input(6);
-      if (lengths.shape != Shape{scores[0]})
-        fail("nonpad_kv_seqlen is ", to_string(lengths.shape), "; expected one length for each of ", scores[0]);
-      lengths_ = lengths;
-    }
+// From opset 24 on, a mask that is shorter than the keys ends with "no".
+bool is_short(const Lowering &n, const Operand &mask, const Shape &scores) {
+  return n.opset() >= 24 && mask.rank() > 0 && mask.shape.back() < scores[3];
+}
+
+void expect_mask_and_lengths(const Lowering &n, const Shape &scores) {
+  const Operand &mask = n.optional(3), &lengths = n.optional(6);
+  const size_t rank = mask.shape.size();
+  bool fits = rank <= 4;
+  for (size_t d = 0; fits && d < rank; ++d)
+    fits = mask.shape[d] == 1 || mask.shape[d] == scores[4 - rank + d] || (d + 1 == rank && is_short(n, mask, scores));
+  if (!fits) fail("the mask ", to_string(mask.shape), " does not broadcast to ", to_string(scores));
+  expect_shape(lengths, {scores[0]}, "nonpad_kv_seqlen");
+}
+
+// With what is added to the score at a place: the mask, the order of time, and the lengths of padded keys.
+Expression biased(const Lowering &n, const Shape &scores, Expression e, const Axes &at) {
+  const Value mask = n.optional(3), lengths = n.optional(6);
+  const Expression nothing = literal(e, minus_infinity);
+  if (mask.defined()) {
+    const Expression m = mask.at(Axes(at.end() - mask.rank(), at.end()));
+    Expression bias = mask.type() == Type::boolean ? select(m, literal(e, 0), nothing) : cast(e.type(), m);
+    if (is_short(n, n.input(3), scores)) bias = select(at[3] < mask.extent(-1), bias, nothing);
+    e = e + bias;
   }
-
-  bool empty() const { return !mask_.defined() && !lengths_.defined() && !causal_; }
-
-  Expression added(const Expression &score, const Axes &at) const {
-    const Expression nothing = literal(score, minus_infinity);
-    Expression e = score;
-    if (mask_.defined()) {
-      const Expression m = mask_.at(Axes(at.end() - mask_.rank(), at.end()));
-      Expression bias = mask_.type() == Type::boolean ? select(m, literal(score, 0), nothing) : cast(score.type(), m);
-      if (padded_) bias = select(at[3] < mask_.extent(-1), bias, nothing);
-      e = e + bias;
-    }
-    if (causal_) e = select(at[3] <= at[2] + past_, e, nothing);
-    if (lengths_.defined()) e = select(at[3] < lengths_(at[0]), e, nothing);
-    return e;
-  }
-
- private:
-  void add_mask(Lowering &n, const Shape &scores) {
-    const Operand &mask = n.input(3);
-    const size_t rank = mask.shape.size();
-    // From opset 24 on, a mask that is shorter than the keys ends with "no".
-    padded_ = n.opset() >= 24 && rank > 0 && mask.shape.back() < scores[3];
-    bool fits = rank <= 4;
-    for (size_t d = 0; fits && d < rank; ++d)
-      fits = mask.shape[d] == 1 || mask.shape[d] == scores[4 - rank + d] || (padded_ && d + 1 == rank);
-    if (!fits) fail("the mask ", to_string(mask.shape), " does not broadcast to ", to_string(scores));
-    mask_ = mask;
-  }
-
-  int64_t past_;
-  bool causal_, padded_ = false;
-  Value mask_, lengths_;
-};
+  const int64_t past = n.has(4) ? n.input(4).shape[2] : 0;
+  if (n.attributes().integer("is_causal", 0) != 0) e = select(at[3] <= at[2] + past, e, nothing);
+  return lengths.defined() ? select(at[3] < lengths(at[0]), e, nothing) : e;
+}
 
 void attention(Lowering &n) {
   const bool packed = n.input(0).rank() == 3;
@@ -122,13 +106,13 @@ void attention(Lowering &n) {
   const double head_size = static_cast<double>(q.shape[3]);
   const double scale = n.attributes().real("scale", 1 / std::sqrt(head_size)), cap = n.attributes().real("softcap", 0);
   const Operand raw = head_scores(n, n.casted(q, type), n.casted(keys, type));
-  const Bias bias(n, raw.shape, n.has(4) ? n.input(4).shape[2] : 0);
+  expect_mask_and_lengths(n, raw.shape);
   // The scores after a stage, by the numbers of qk_matmul_output_mode: 0 scaled, 1 capped, 2 with the bias.
   const auto stage = [&](int64_t last, Type result) {
     return n.computed(formula::inlined(extents(raw.shape), [&](const Axes &at) {
       Expression e = Value(raw).at(at) * scale;
       if (last >= 1 && cap > 0) e = call(formula::Function::tanh, e / cap) * cap;
-      if (last >= 2 && !bias.empty()) e = bias.added(e, at);
+      if (last >= 2) e = biased(n, raw.shape, e, at);
       return cast(result, e);
     }));
   };

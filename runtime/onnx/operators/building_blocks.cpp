@@ -21,7 +21,7 @@ Operand concatenated(Lowering &n, const std::vector<Operand> &parts, int axis) {
   Shape shape = parts[0].tensor().shape;
   shape[d] = 0;
   for (const Operand &p : parts) {
-    expect_same_type(n, parts[0], p.tensor());
+    expect_same_type(parts[0], p.tensor());
     Shape like = p.shape;
     if (p.rank() == parts[0].rank()) like[d] = parts[0].shape[d];
     if (like != parts[0].shape)

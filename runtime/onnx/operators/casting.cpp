@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "runtime/onnx/operators/arguments.h"
+#include "runtime/onnx/operators/choices.h"
 #include "runtime/onnx/operators/onnx_types.h"
 #include "runtime/onnx/operators/operators.h"
 #include "runtime/onnx/operators/small_casts.h"
@@ -77,20 +78,6 @@ Expression cast_to(Type type, const Expression &x, bool saturate, Rounding round
 
 namespace {
 
-struct Manner {
-  bool saturate;
-  Rounding rounding;
-};
-
-Manner manner_of(const Attributes &a) {
-  static const std::map<std::string, Rounding> roundings = {
-      {"up", Rounding::up}, {"down", Rounding::down}, {"nearest", Rounding::nearest}};
-  const std::string given = a.word("round_mode", "up");
-  const auto rounding = roundings.find(given);
-  if (rounding == roundings.end()) fail("its round_mode is '", given, "'; expected up, down or nearest");
-  return {a.integer("saturate", 1) != 0, rounding->second};
-}
-
 // ---- Texts.
 
 // As few digits as give the number back; with an exponent where it is very small or very large.
@@ -109,21 +96,17 @@ std::string text_of_real(Real x) {
 
 Tensor texts_of(const Tensor &x) {
   const Tensor y = Tensor::empty(x.shape(), Type::text);
-  const auto write = [&](Type as, const auto &text_of) {
-    const Tensor numbers = converted(x, as);
-    for (int64_t i = 0; i < y.size(); ++i) y.data<std::string>()[i] = text_of(numbers, i);
+  const auto write = [&](auto of, const auto &text_of) {
+    const Tensor numbers = converted(x, TypeOf<decltype(of)>::value);
+    std::transform(numbers.data<decltype(of)>(), numbers.data<decltype(of)>() + y.size(), y.data<std::string>(),
+                   text_of);
+    return y;
   };
-  if (x.type() == Type::boolean)
-    write(Type::boolean, [](const Tensor &t, int64_t i) { return std::string(t.data<bool>()[i] ? "True" : "False"); });
-  else if (x.type() == Type::f64)
-    write(Type::f64, [](const Tensor &t, int64_t i) { return text_of_real(t.data<double>()[i]); });
-  else if (is_real(x.type()))
-    write(Type::f32, [](const Tensor &t, int64_t i) { return text_of_real(t.data<float>()[i]); });
-  else if (x.type() == Type::u64)
-    write(Type::u64, [](const Tensor &t, int64_t i) { return std::to_string(t.data<uint64_t>()[i]); });
-  else
-    write(Type::i64, [](const Tensor &t, int64_t i) { return std::to_string(t.data<int64_t>()[i]); });
-  return y;
+  if (x.type() == Type::boolean) return write(bool(), [](bool v) { return std::string(v ? "True" : "False"); });
+  if (x.type() == Type::f64) return write(double(), text_of_real<double>);
+  if (is_real(x.type())) return write(float(), text_of_real<float>);
+  if (x.type() == Type::u64) return write(uint64_t(), [](uint64_t v) { return std::to_string(v); });
+  return write(int64_t(), [](int64_t v) { return std::to_string(v); });
 }
 
 double real_of(const std::string &text) {
@@ -166,15 +149,17 @@ Tensor numbers_of(const Tensor &texts, Type type) {
 
 void cast_numbers(Lowering &n, Type type) {
   const Operand &x = n.input(0);
-  const Manner manner = manner_of(n.attributes());
+  static const std::map<std::string, Rounding> roundings = {
+      {"up", Rounding::up}, {"down", Rounding::down}, {"nearest", Rounding::nearest}};
+  const Rounding rounding = one_of(roundings, "round_mode", n.attributes().word("round_mode", "up"));
+  const bool saturate = n.attributes().integer("saturate", 1) != 0;
   if (type == x.type) return n.give(0, x);
   if (type == Type::text) {
     if (!x.value.defined()) unsupported("texts out of numbers that are known at run time only");
     return n.give(0, n.constant(texts_of(x.value)));
   }
-  n.give(0, formula::inlined(extents(x.shape), [&](const Axes &at) {
-           return cast_to(type, Value(x).at(at), manner.saturate, manner.rounding);
-         }));
+  n.give(0, formula::inlined(extents(x.shape),
+                             [&](const Axes &at) { return cast_to(type, Value(x).at(at), saturate, rounding); }));
 }
 
 Type target(const Attributes &a) { return type_of_onnx(a.integer("to")); }
@@ -182,19 +167,19 @@ Type target(const Attributes &a) { return type_of_onnx(a.integer("to")); }
 void cast_lowered(Lowering &n) { cast_numbers(n, target(n.attributes())); }
 void cast_like(Lowering &n) { cast_numbers(n, n.input(1).type); }
 
-std::vector<HostValue> cast_on_host(const HostCall &c, Type type) {
+// Texts as the widest numbers of the type's kind, which are cast as numbers are.
+std::vector<HostValue> cast_texts(const HostCall &c, Type type) {
   const Tensor &x = c.tensor(0);
   if (x.type() == type) return {x};
   if (type == Type::text) return {texts_of(x)};
-  const Manner manner = manner_of(c.attributes());
-  const Tensor numbers = x.type() == Type::text ? numbers_of(x, type) : x;
-  return {
-      evaluate(cast_to(type, formula::load(0, numbers.type(), axes_of(x.shape())), manner.saturate, manner.rounding),
-               {numbers}, x.shape())};
+  Graph::Node node = c.node;
+  node.operation = "Cast";
+  node.attributes.set("to", int64_t{onnx_type(type)});
+  return compute_lowered(*find_operator("", "Cast"), node, c.opset, {numbers_of(x, type)});
 }
 
-std::vector<HostValue> cast_by_number_on_host(const HostCall &c) { return cast_on_host(c, target(c.attributes())); }
-std::vector<HostValue> cast_like_on_host(const HostCall &c) { return cast_on_host(c, c.tensor(1).type()); }
+std::vector<HostValue> cast_texts_by_number(const HostCall &c) { return cast_texts(c, target(c.attributes())); }
+std::vector<HostValue> cast_texts_like(const HostCall &c) { return cast_texts(c, c.tensor(1).type()); }
 
 // ---- The same bits.
 
@@ -221,8 +206,8 @@ void bit_cast(Lowering &n) {
 
 const OperatorList casting_operators = {
     {"BitCast", bit_cast},
-    {"Cast", cast_lowered, cast_by_number_on_host, "", true},
-    {"CastLike", cast_like, cast_like_on_host, "", true},
+    {"Cast", cast_lowered, cast_texts_by_number},
+    {"CastLike", cast_like, cast_texts_like},
 };
 
 }  // namespace saltern

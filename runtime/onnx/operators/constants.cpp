@@ -12,34 +12,27 @@ namespace saltern {
 
 namespace {
 
-template <typename T, typename From>
-Tensor list_of(const std::vector<From> &values) {
-  return Tensor::of<T>({static_cast<int64_t>(values.size())}, {values.begin(), values.end()});
-}
-
-struct ConstantForm {
-  const char *attribute;
-  Tensor (*value)(const Attributes &a, const std::string &name);
-};
-
-const ConstantForm constant_forms[] = {
-    {"value", [](const Attributes &a, const std::string &name) { return a.tensor(name); }},
-    {"sparse_value", [](const Attributes &a, const std::string &name) { return a.tensor(name); }},
-    {"value_int",
-     [](const Attributes &a, const std::string &name) { return Tensor::of<int64_t>({}, {a.integer(name)}); }},
-    {"value_ints", [](const Attributes &a, const std::string &name) { return list_of<int64_t>(a.integers(name)); }},
-    {"value_float", [](const Attributes &a,
-                       const std::string &name) { return Tensor::of<float>({}, {static_cast<float>(a.real(name))}); }},
-    {"value_floats", [](const Attributes &a, const std::string &name) { return list_of<float>(a.reals(name)); }},
-    {"value_string",
-     [](const Attributes &a, const std::string &name) { return Tensor::of<std::string>({}, {a.word(name)}); }},
-    {"value_strings", [](const Attributes &a, const std::string &name) { return list_of<std::string>(a.words(name)); }},
+// As a tensor has it: reals are f32.
+struct ConstantValue {
+  Tensor operator()(const Tensor &t) const { return t; }
+  Tensor operator()(int64_t v) const { return Tensor::of<int64_t>({}, {v}); }
+  Tensor operator()(double v) const { return Tensor::full({}, v); }
+  Tensor operator()(const std::string &v) const { return Tensor::of<std::string>({}, {v}); }
+  Tensor operator()(const std::vector<double> &v) const { return list_of(std::vector<float>(v.begin(), v.end())); }
+  template <typename T>
+  Tensor operator()(const std::vector<T> &v) const {
+    return list_of(v);
+  }
+  template <typename T>
+  Tensor operator()(const T &) const {
+    fail("its value is no tensor, number or text");
+  }
 };
 
 void constant(Lowering &n) {
-  for (const ConstantForm &f : constant_forms)
-    if (n.attributes().has(f.attribute)) return n.give(0, n.constant(f.value(n.attributes(), f.attribute)));
-  fail("has no value; expected one of the attributes value, sparse_value, value_int and so on");
+  if (n.attributes().empty())
+    fail("has no value; expected one of the attributes value, sparse_value, value_int and so on");
+  n.give(0, n.constant(std::visit(ConstantValue(), n.attributes().begin()->second)));
 }
 
 void constant_of_shape(Lowering &n) {
@@ -51,13 +44,8 @@ void constant_of_shape(Lowering &n) {
 
 void shape(Lowering &n) {
   const Shape &all = n.input(0).shape;
-  const auto rank = static_cast<int64_t>(all.size());
-  const auto place = [&](const char *name, int64_t otherwise) {
-    const int64_t given = n.attributes().integer(name, otherwise);
-    return std::clamp<int64_t>(given < 0 ? given + rank : given, 0, rank);
-  };
-  const int64_t start = place("start", 0), end = std::max(start, place("end", rank));
-  n.give(0, n.constant(list_of<int64_t>(Shape(all.begin() + start, all.begin() + end))));
+  const auto [start, end] = dimensions_of(n.attributes(), all.size());
+  n.give(0, n.constant(list_of(Shape(all.begin() + start, all.begin() + end))));
 }
 
 void size(Lowering &n) { n.give(0, n.constant(Tensor::of<int64_t>({}, {elements(n.input(0).shape)}))); }
@@ -66,7 +54,7 @@ void range(Lowering &n) {
   const Type type = n.input(0).type;
   std::vector<Operand> ends;
   for (size_t i = 0; i < 3; ++i) {
-    expect_same_type(n, n.input(0), n.input(i));
+    expect_same_type(n.input(0), n.input(i));
     ends.push_back(n.reshaped(n.input(i), {}));
   }
   const Tensor &start = n.known(0, "the start"), &limit = n.known(1, "the limit"), &delta = n.known(2, "the step");

@@ -21,18 +21,13 @@ int64_t groups_of(const Lowering &n, int64_t channels, int64_t outputs) {
   return groups;
 }
 
-void expect_bias(const Operand &bias, int64_t outputs) {
-  if (bias.present() && bias.shape != Shape{outputs})
-    fail("a bias of ", to_string(bias.shape), "; expected [", outputs, "]");
+void expect_weights(const Operand &x, const Operand &w) {
+  if (x.rank() < 2 || w.rank() != x.rank())
+    fail("an image of ", to_string(x.shape), " and weights of ", to_string(w.shape),
+         "; expected (N, C, D1, ...) and as many dimensions");
 }
 
 namespace {
-
-Shape with_spatial(int64_t batch, int64_t channels, const Shape &spatial) {
-  Shape shape = {batch, channels};
-  shape.insert(shape.end(), spatial.begin(), spatial.end());
-  return shape;
-}
 
 // (rows, ...) as the library's kernels take them, in f32.
 std::vector<Operand> image_operands(Lowering &n, const std::vector<Operand> &all) {
@@ -41,8 +36,6 @@ std::vector<Operand> image_operands(Lowering &n, const std::vector<Operand> &all
     if (o.present()) images.push_back(n.casted(o.rank() == 1 ? o : as_image(n, o), Type::f32));
   return images;
 }
-
-Shape image_shape(const Shape &s) { return s.size() == 3 ? Shape{s[0], s[1], 1, s[2]} : s; }
 
 bool has_library_kernel(const Operand &x, const Operand &w) {
   return working_type(x.type) == Type::f32 && (x.rank() == 3 || x.rank() == 4) && elements(x.shape) > 0 &&
@@ -53,12 +46,6 @@ Value with_bias(const Value &y, const Operand &bias) {
   return bias.present() ? y + algorithms::by_channel(bias, y) : y;
 }
 
-Shape extents_of(const SlidingAxes &axes) {
-  Shape all;
-  for (const SlidingAxis &a : axes) all.push_back(a.extent);
-  return all;
-}
-
 }  // namespace
 
 Operand convolution(Lowering &n, const Operand &x, const Operand &w, const Operand &bias, const SlidingAxes &axes,
@@ -66,15 +53,15 @@ Operand convolution(Lowering &n, const Operand &x, const Operand &w, const Opera
   const int64_t outputs = w.shape[0], channels = w.shape[1];  // of a group
   if (channels * groups != x.shape[1])
     fail("weights of ", to_string(w.shape), " in ", groups, " groups do not fit an image of ", to_string(x.shape));
-  expect_bias(bias, outputs);
+  expect_shape(bias, {outputs}, "the bias");
   for (int64_t k : kernel_of(axes))
     if (k < 1) fail("weights of ", to_string(w.shape), "; a kernel has 1 element or more each way");
-  const Shape shape = with_spatial(x.shape[0], outputs, positions_of(axes));
+  const Shape shape = image_of(x.shape[0], outputs, positions_of(axes));
   // The kernel for channels that are groups of their own takes constant weights where a model is compiled.
   const bool each_alone = groups > 1 && channels == 1 && outputs == groups;
   if (has_library_kernel(x, w) && elements(shape) > 0 && (!each_alone || w.value.defined())) {
     const Operand y = n.operation("conv2d", image_operands(n, {x, w, bias}),
-                                  window_attributes(axes).with("groups", groups), image_shape(shape));
+                                  window_attributes(axes).with("groups", groups), as_image(shape));
     return n.casted(n.reshaped(y, shape), x.type);
   }
   if (elements(shape) == 0) return n.constant(Tensor::empty(shape, x.type));
@@ -83,29 +70,19 @@ Operand convolution(Lowering &n, const Operand &x, const Operand &w, const Opera
 
 Operand scattered(Lowering &n, const Operand &x, const Operand &w, const Operand &bias, const SlidingAxes &axes,
                   int64_t groups) {
-  const Shape shape = with_spatial(x.shape[0], w.shape[1] * groups, extents_of(axes));
+  const Shape shape = image_of(x.shape[0], w.shape[1] * groups, each_of(axes, &SlidingAxis::extent));
   if (elements(shape) == 0) return n.constant(Tensor::empty(shape, x.type));
   return n.computed(with_bias(algorithms::transposed_convolution(x, w, slides_of(axes), extents(shape), groups), bias));
 }
 
 namespace {
 
-const Operand absent;
-
-const Operand &bias_of(const Lowering &n) { return n.has(2) ? n.input(2) : absent; }
-
-void expect_weights(const Operand &x, const Operand &w) {
-  if (x.rank() < 2 || w.rank() != x.rank())
-    fail("an image of ", to_string(x.shape), " and weights of ", to_string(w.shape),
-         "; expected (N, C, D1, ...) and as many dimensions");
-}
-
 void conv(Lowering &n) {
   const Operand &x = n.input(0), &w = n.input(1);
-  expect_same_type(n, x, w);
+  expect_same_type(x, w);
   expect_weights(x, w);
   const SlidingAxes axes = sliding_axes(n, x.shape, {w.shape.begin() + 2, w.shape.end()});
-  n.give(0, convolution(n, x, w, bias_of(n), axes, groups_of(n, x.shape[1], w.shape[0])));
+  n.give(0, convolution(n, x, w, n.optional(2), axes, groups_of(n, x.shape[1], w.shape[0])));
 }
 
 // The windows of the convolution that this is the transpose of: they slide over the result, and their positions are
@@ -148,12 +125,12 @@ SlidingAxes transposed_axes(const Lowering &n, const Operand &x, const Operand &
 }
 
 void conv_transpose(Lowering &n) {
-  const Operand &x = n.input(0), &w = n.input(1), &bias = bias_of(n);
-  expect_same_type(n, x, w);
+  const Operand &x = n.input(0), &w = n.input(1), &bias = n.optional(2);
+  expect_same_type(x, w);
   expect_weights(x, w);
   if (x.shape[1] != w.shape[0]) fail("weights of ", to_string(w.shape), " do not fit an image of ", to_string(x.shape));
   const int64_t per_group = w.shape[1], groups = groups_of(n, x.shape[1], 0), outputs = elements({per_group, groups});
-  expect_bias(bias, outputs);
+  expect_shape(bias, {outputs}, "the bias");
   const SlidingAxes axes = transposed_axes(n, x, w);
   // The library asks that the convolution which this transposes has just x's positions.
   bool fits = has_library_kernel(x, w);
@@ -161,14 +138,14 @@ void conv_transpose(Lowering &n) {
     const int64_t room = a.extent + a.before + a.after - a.span();
     fits &= a.extent > 0 && room >= 0 && room / a.stride + 1 == a.positions;
   }
-  const Shape shape = with_spatial(x.shape[0], outputs, extents_of(axes));
+  const Shape shape = image_of(x.shape[0], outputs, each_of(axes, &SlidingAxis::extent));
   if (fits) {
-    Attributes attributes = window_attributes(axes).with("groups", groups).with("shape", image_shape(shape));
+    Attributes attributes = window_attributes(axes).with("groups", groups).with("shape", as_image(shape));
     Shape pads = axes.size() == 1 ? Shape{0, axes[0].before, 0, axes[0].after}
                                   : Shape{axes[0].before, axes[1].before, axes[0].after, axes[1].after};
     attributes.set("pads", pads);
     const Operand y =
-        n.reshaped(n.operation("conv2d_gradient_x", image_operands(n, {w, x}), attributes, image_shape(shape)), shape);
+        n.reshaped(n.operation("conv2d_gradient_x", image_operands(n, {w, x}), attributes, as_image(shape)), shape);
     n.give(0, n.casted(bias.present() ? n.computed(with_bias(y, n.casted(bias, Type::f32))) : y, x.type));
     return;
   }

@@ -16,8 +16,8 @@ Operand convolution(Lowering &n, const Operand &x, const Operand &w, const Opera
 Operand scattered(Lowering &n, const Operand &x, const Operand &w, const Operand &bias, const SlidingAxes &axes,
                   int64_t groups);
 
-// Throws where channels and outputs do not divide into the attribute `group`, or the bias has another extent.
+// Throw where weights have not the image's rank, and where channels and outputs do not divide into the attribute `group`.
+void expect_weights(const Operand &x, const Operand &w);
 int64_t groups_of(const Lowering &n, int64_t channels, int64_t outputs);
-void expect_bias(const Operand &bias, int64_t outputs);
 
 }  // namespace saltern

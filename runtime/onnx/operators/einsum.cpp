@@ -77,7 +77,7 @@ Equation read_equation(const Lowering &n) {
   std::map<Label, int> times;
   for (size_t i = 0; i < parts.size(); ++i) {
     const Operand &x = n.input(i);
-    expect_same_type(n, n.input(0), x);
+    expect_same_type(n.input(0), x);
     const int dots = x.rank() - letters(parts[i]);
     if (dots < 0 || (dots > 0 && !has_dots(parts[i])))
       fail("the equation's term '", parts[i], "' is for an input of ", to_string(x.shape));
@@ -178,28 +178,21 @@ Operand contracted(Lowering &n, const Term &a, const Term &b, const Labels &resu
 void einsum(Lowering &n) {
   const Equation e = read_equation(n);
   extents_of(e.terms);
-  // The labels that the operands from i on and the output need.
-  const auto needed = [&](size_t i) {
-    std::set<Label> all(e.output.begin(), e.output.end());
-    for (; i < e.terms.size(); ++i) all.insert(e.terms[i].labels.begin(), e.terms[i].labels.end());
-    return all;
-  };
-  const auto without = [&](size_t i) {
+  // The labels that the output needs, and those terms that are asked for by their numbers.
+  const auto needed = [&](const auto &is_asked) {
     std::set<Label> all(e.output.begin(), e.output.end());
     for (size_t k = 0; k < e.terms.size(); ++k)
-      if (k != i) all.insert(e.terms[k].labels.begin(), e.terms[k].labels.end());
+      if (is_asked(k)) all.insert(e.terms[k].labels.begin(), e.terms[k].labels.end());
     return all;
   };
-  if (e.terms.size() == 1) {
-    n.give(0, multiplied(n, e.terms, e.output));
-    return;
-  }
-  Term product = simplified(n, e.terms[0], without(0));
+  const auto alone = [&](size_t i) { return simplified(n, e.terms[i], needed([&](size_t k) { return k != i; })); };
+  if (e.terms.size() == 1) return n.give(0, multiplied(n, e.terms, e.output));
+  Term product = alone(0);
   for (size_t i = 1; i < e.terms.size(); ++i) {
-    const Term next = simplified(n, e.terms[i], without(i));
+    const Term next = alone(i);
     Labels result = e.output;
     if (i + 1 < e.terms.size()) {
-      const std::set<Label> later = needed(i + 1);
+      const std::set<Label> later = needed([&](size_t k) { return k > i; });
       result.clear();
       for (Label l : joined({product.labels, next.labels}))
         if (later.count(l) && !contains(result, l)) result.push_back(l);

@@ -4,6 +4,7 @@
 
 #include "algorithms/functions.h"
 #include "runtime/onnx/operators/arguments.h"
+#include "runtime/onnx/operators/choices.h"
 #include "runtime/onnx/operators/operators.h"
 
 namespace saltern {
@@ -76,7 +77,7 @@ Operand second(Lowering &n) {
 
 void give_binary(Lowering &n, Function f) {
   const Operand &a = n.input(0), b = second(n);
-  expect_same_type(n, a, b);
+  expect_same_type(a, b);
   n.give(0, map(f, a, b));
 }
 Lower binary(Function f) {
@@ -87,7 +88,7 @@ Lower binary(Function f) {
 Lower swapped(Function f) {
   return [f](Lowering &n) {
     const Operand &a = n.input(0), b = second(n);
-    expect_same_type(n, a, b);
+    expect_same_type(a, b);
     n.give(0, map(f, b, a));
   };
 }
@@ -110,15 +111,14 @@ void lower_modulo(Lowering &n) {
 }
 
 void bit_shift(Lowering &n) {
-  const std::string &direction = n.attributes().word("direction");
-  if (direction != "LEFT" && direction != "RIGHT") fail("direction is '", direction, "'; expected LEFT or RIGHT");
-  give_binary(n, direction == "LEFT" ? Function::shift_left : Function::shift_right);
+  static const std::map<std::string, Function> shifts = {{"LEFT", F::shift_left}, {"RIGHT", F::shift_right}};
+  give_binary(n, one_of(shifts, "direction", n.attributes().word("direction")));
 }
 
 void prelu(Lowering &n) {
   const Operand &x = n.input(0);
   Operand slope = n.input(1);
-  expect_same_type(n, x, slope);
+  expect_same_type(x, slope);
   // Before opset 7 there is one slope for each channel, and no broadcasting.
   if (n.opset() < 7 && slope.rank() == 1 && slope.shape[0] > 1 && x.rank() > 2) {
     Shape channels(x.shape.size() - 1, 1);
@@ -135,7 +135,7 @@ Lower folded(Function f, bool mean = false) {
     const Operand &first = n.input(0);
     Value all = first;
     for (size_t i = 1; i < n.input_count(); ++i) {
-      expect_same_type(n, first, n.input(i));
+      expect_same_type(first, n.input(i));
       all = map(f, all, n.input(i));
     }
     n.give(0, mean ? all / static_cast<double>(n.input_count()) : all);
@@ -143,7 +143,7 @@ Lower folded(Function f, bool mean = false) {
 }
 
 void lower_where(Lowering &n) {
-  expect_same_type(n, n.input(1), n.input(2));
+  expect_same_type(n.input(1), n.input(2));
   n.give(0, where(n.input(0), n.input(1), n.input(2)));
 }
 

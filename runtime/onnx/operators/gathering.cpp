@@ -69,8 +69,7 @@ void reverse_sequence(Lowering &n) {
   const auto batch = static_cast<size_t>(n.axis(n.attributes().integer("batch_axis", 1), x.rank())),
              time = static_cast<size_t>(n.axis(n.attributes().integer("time_axis", 0), x.rank()));
   if (batch == time) fail("its batch and its time are both dimension ", batch);
-  if (lengths.shape != Shape{x.shape[batch]})
-    fail("lengths of ", to_string(lengths.shape), " for a batch of ", x.shape[batch]);
+  expect_shape(lengths, {x.shape[batch]}, "sequence_lens");
   const Value from = x, ends = lengths;
   n.give(0, formula::inlined(extents(x.shape), [&](Axes at) {
            const Expression t = at[time], length = cast(Type::i64, ends(at[batch]));

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "runtime/data/png.h"
+#include "runtime/onnx/operators/choices.h"
 #include "runtime/onnx/operators/operators.h"
 
 namespace saltern {
@@ -151,9 +152,8 @@ Tensor in_pixel_format(const Tensor &rgb, const std::string &format) {
 }
 
 std::vector<HostValue> decode(const HostCall &c) {
-  const std::string format = c.attributes().word("pixel_format", "RGB");
-  if (format != "RGB" && format != "BGR" && format != "Grayscale")
-    fail("its pixel_format is '", format, "'; expected RGB, BGR or Grayscale");
+  const std::string format =
+      one_of({"RGB", "BGR", "Grayscale"}, "pixel_format", c.attributes().word("pixel_format", "RGB"));
   const Tensor bytes = c.tensor(0).in_layout(Layout::row_major);
   const Bytes file(bytes.data<uint8_t>(), bytes.data<uint8_t>() + bytes.size());
   try {

@@ -7,6 +7,7 @@
 #include "runtime/onnx/operators/arguments.h"
 #include "runtime/onnx/operators/axis.h"
 #include "runtime/onnx/operators/building_blocks.h"
+#include "runtime/onnx/operators/choices.h"
 #include "runtime/onnx/operators/operators.h"
 #include "runtime/tensor/parts.h"
 
@@ -21,19 +22,12 @@ void concat(Lowering &n) {
   n.give(0, concatenated(n, all, n.axis(n.attributes().integer("axis"), all[0].rank())));
 }
 
-std::vector<HostValue> concat_on_host(const HostCall &c) {
-  std::vector<Tensor> parts;
-  for (size_t i = 0; i < c.inputs.size(); ++i) parts.push_back(c.tensor(i));
-  if (parts.empty()) fail("has no input");
-  return {joined(parts, axis_within(c.attributes().integer("axis"), parts[0].rank()))};
-}
-
 void split(Lowering &n) {
   const Operand &x = n.input(0);
   const auto axis = static_cast<size_t>(n.axis(n.attributes().integer("axis", 0), x.rank()));
   const int64_t extent = x.shape[axis];
   const auto outputs = static_cast<int64_t>(n.node().outputs.size());
-  std::vector<int64_t> sizes = listed(n, "split", 1, "the sizes").value_or(std::vector<int64_t>{});
+  std::vector<int64_t> sizes = listed(n, "split", 1, "the sizes").value_or(Shape());
   if (sizes.empty()) {
     const int64_t count = n.attributes().integer("num_outputs", outputs);
     if (count < 1 || count != outputs) fail("splits into ", count, " parts for ", outputs, " outputs");
@@ -48,28 +42,20 @@ void split(Lowering &n) {
   }
   if (static_cast<int64_t>(sizes.size()) != outputs || all != extent)
     fail("splits ", extent, " elements into ", to_string(sizes), " for ", outputs, " outputs");
-  Shape begins(x.shape.size(), 0);
-  const Shape steps(x.shape.size(), 1);
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    Shape shape = x.shape;
-    shape[axis] = sizes[i];
-    if (n.wants(i)) n.give(i, algorithms::strided(x, begins, steps, extents(shape)));
-    begins[axis] += sizes[i];
-  }
+  int64_t begin = 0;
+  for (size_t i = 0; i < sizes.size(); begin += sizes[i++])
+    if (n.wants(i)) n.give(i, sliced(n, x, static_cast<int>(axis), begin, sizes[i]));
 }
 
 void slice(Lowering &n) {
   const Operand &x = n.input(0);
   const auto starts = listed(n, "starts", 1, "the starts"), ends = listed(n, "ends", 2, "the ends");
   if (!starts || !ends || starts->size() != ends->size()) fail("expected as many starts as ends");
-  const auto given_axes = listed(n, "axes", 3, "the axes"), given_steps = listed(n, "steps", 4, "the steps");
-  std::vector<int64_t> axes(starts->size());
-  for (size_t i = 0; i < axes.size(); ++i) axes[i] = static_cast<int64_t>(i);
-  if (given_axes) axes = *given_axes;
-  const std::vector<int64_t> by = given_steps.value_or(std::vector<int64_t>(starts->size(), 1));
+  const std::vector<int64_t> axes = listed(n, "axes", 3, "the axes").value_or(numbers_below(starts->size())),
+                             by = listed(n, "steps", 4, "the steps").value_or(Shape(starts->size(), 1));
   if (axes.size() != starts->size() || by.size() != starts->size()) fail("expected as many axes and steps as starts");
   Shape shape = x.shape, begins(x.shape.size(), 0), steps(x.shape.size(), 1);
-  const std::vector<int> places = axes_in(n, axes, x.rank());
+  const std::vector<int> places = axes_in(axes, x.rank());
   for (size_t i = 0; i < places.size(); ++i) {
     const auto d = static_cast<size_t>(places[i]);
     const int64_t extent = x.shape[d], step = by[i];
@@ -101,9 +87,8 @@ struct Edge {
 std::vector<Edge> edges_of(const Lowering &n, const Operand &x) {
   const auto pads = listed(n, "pads", 1, "the pads");
   if (!pads) fail("has no pads");
-  std::vector<int> axes(x.shape.size());
-  for (size_t d = 0; d < axes.size(); ++d) axes[d] = static_cast<int>(d);
-  if (n.has(3)) axes = axes_in(n, n.known_integers(3, "the axes"), x.rank());
+  const std::vector<int> axes =
+      axes_in(n.has(3) ? n.known_integers(3, "the axes") : numbers_below(x.shape.size()), x.rank());
   if (pads->size() != 2 * axes.size()) fail(pads->size(), " pads for ", axes.size(), " axes");
   std::vector<Edge> edges;
   for (int64_t e : x.shape) edges.push_back({0, e, 0, 0});
@@ -125,29 +110,27 @@ Expression mirrored(const Expression &i, const Edge &e) {
   return min(i % period, period - i % period);
 }
 
-struct PadMode {
-  const char *name;
-  Expression (*source)(const Expression &i, const Edge &e);  // null: a constant
-};
+// Where an element beside those that are kept comes from; null: it is a constant.
+using PadSource = Expression (*)(const Expression &i, const Edge &e);
 
-const PadMode pad_modes[] = {
-    {"constant", nullptr},
-    {"reflect", mirrored},
-    {"edge", [](const Expression &i, const Edge &e) { return min(max(i, 0), e.count - 1); }},
-    {"wrap", [](const Expression &i, const Edge &e) { return i % e.count; }},
-};
+const std::map<std::string, PadSource> &pad_modes() {
+  static const std::map<std::string, PadSource> all = {
+      {"constant", nullptr},
+      {"reflect", mirrored},
+      {"edge", [](const Expression &i, const Edge &e) { return min(max(i, 0), e.count - 1); }},
+      {"wrap", [](const Expression &i, const Edge &e) { return i % e.count; }},
+  };
+  return all;
+}
 
 void pad(Lowering &n) {
   const Operand &x = n.input(0);
-  const std::string given = n.attributes().word("mode", "constant");
-  const PadMode *mode =
-      std::find_if(std::begin(pad_modes), std::end(pad_modes), [&](const PadMode &m) { return m.name == given; });
-  if (mode == std::end(pad_modes)) fail("its mode is '", given, "'; expected constant, reflect, edge or wrap");
+  const PadSource source = one_of(pad_modes(), "mode", n.attributes().word("mode", "constant"));
   const std::vector<Edge> edges = edges_of(n, x);
   Shape shape;
   for (const Edge &e : edges) {
     shape.push_back(e.before + e.count + e.after);
-    if (mode->source && e.count == 0 && shape.back() != 0) fail("repeats elements of ", to_string(x.shape));
+    if (source && e.count == 0 && shape.back() != 0) fail("repeats elements of ", to_string(x.shape));
   }
   const Value from = x, around = n.has(2) ? Value(n.reshaped(n.input(2), {})) : Value();
   n.give(0, formula::inlined(extents(shape), [&](Axes at) {
@@ -155,10 +138,10 @@ void pad(Lowering &n) {
            for (size_t d = 0; d < at.size(); ++d) {
              const Edge &e = edges[d];
              Expression i = at[d] - e.before;
-             if (!mode->source)
+             if (!source)
                inside = inside && i >= 0 && i < e.count;
              else if (e.count > 0 && (e.before > 0 || e.after > 0))
-               i = mode->source(i, e);
+               i = source(i, e);
              at[d] = i + e.first;
            }
            const Expression v = from.at(at);
@@ -169,7 +152,7 @@ void pad(Lowering &n) {
 }  // namespace
 
 const OperatorList joining_operators = {
-    {"Concat", concat, concat_on_host, "", true},
+    {"Concat", concat, move_texts},
     {"Pad", pad, move_texts},
     {"Slice", slice, move_texts},
     {"Split", split, move_texts},

@@ -11,6 +11,7 @@
 namespace saltern {
 
 Operand::operator Value() const {
+  if (!present()) return {};
   if (type == Type::text) unsupported("computes with texts");
   return formula::input(name, extents(shape), type);
 }
@@ -64,6 +65,11 @@ const Tensor &known_value(const Graph &graph, const Operand &value, const char *
 const Operand &Lowering::any_input(size_t i) const {
   if (!has(i)) fail("input ", i, " is missing");
   return inputs_[i];
+}
+
+const Operand &Lowering::optional(size_t i) const {
+  static const Operand absent;
+  return has(i) ? input(i) : absent;
 }
 
 int Lowering::axis(int64_t given, int rank) const { return axis_within(given, rank); }
@@ -155,6 +161,12 @@ Operand Lowering::broadcasted(const Operand &x, const Shape &shape) {
 
 void Lowering::give(size_t output, const Operand &value) {
   if (wants(output)) given_.at(output) = value;
+}
+
+void Lowering::give(Values values) {
+  while (!values.empty() && !wants(values.size() - 1)) values.pop_back();
+  const std::vector<Operand> made = computed(values);
+  for (size_t i = 0; i < made.size(); ++i) give(i, made[i]);
 }
 
 }  // namespace saltern

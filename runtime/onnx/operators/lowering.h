@@ -35,7 +35,7 @@ struct Operand {
   // Itself, and the elements; throw where it is the other kind.
   const Operand &tensor() const;
   const std::vector<Operand> &elements() const;
-  // Throws where it is a text.
+  // Undefined where it is absent; throws where it is a text.
   operator formula::Value() const;  // NOLINT: an operand is a value
 };
 
@@ -76,6 +76,8 @@ class Lowering {
   // Throw where it is absent; `input` where it is a sequence, too.
   const Operand &input(size_t i) const { return any_input(i).tensor(); }
   const Operand &any_input(size_t i) const;
+  // The same, absent where it is.
+  const Operand &optional(size_t i) const;
   // The value of an input that decides on shapes; throws Unsupported where it is not known yet. `what` says what it is.
   const Tensor &known(size_t i, const char *what) const { return known_value(graph_, input(i), what); }
   std::vector<int64_t> known_integers(size_t i, const char *what) const { return known(i, what).integers(); }
@@ -102,6 +104,8 @@ class Lowering {
   void give(size_t output, const Value &value) {
     if (wants(output)) give(output, computed(value));
   }
+  // The first results, together: those behind the last that is wanted are not computed.
+  void give(Values values);
   const std::vector<Operand> &given() const { return given_; }
 
  private:

@@ -11,7 +11,7 @@ namespace saltern {
 using namespace formula;
 
 Operand matrix_product(Lowering &n, const Operand &a, const Operand &b) {
-  expect_same_type(n, a, b);
+  expect_same_type(a, b);
   if (a.rank() < 2 || b.rank() < 2 || a.shape.back() != b.shape[b.shape.size() - 2])
     fail("matrices of ", to_string(a.shape), " and ", to_string(b.shape), " do not fit each other");
   const int64_t inner = a.shape.back();
@@ -67,7 +67,7 @@ void gemm(Lowering &n) {
   }
   const Operand product = matrix_product(n, left, turned_b ? n.transposed(b, {1, 0}) : b);
   if (alpha == 1 && !has_c) return n.give(0, product);
-  if (has_c) expect_same_type(n, a, n.input(2));
+  if (has_c) expect_same_type(a, n.input(2));
   // Integers are scaled as real numbers, unless the scale is 1.
   const auto scaled = [](const Value &v, double by) {
     return by == 1 ? v : is_real(v.type()) ? v * by : cast(v.type(), cast(Type::f64, v) * by);

@@ -5,6 +5,7 @@
 
 #include "algorithms/reductions.h"
 #include "runtime/onnx/operators/building_blocks.h"
+#include "runtime/onnx/operators/choices.h"
 #include "runtime/onnx/operators/ml_scores.h"
 #include "runtime/tensor/element.h"
 
@@ -16,41 +17,22 @@ using namespace formula;
 
 // ---- Selection.
 
-Shape extracted_shape(const Shape &x, int64_t count) {
-  if (x.empty()) fail("a scalar has no features");
-  Shape shape = x;
-  shape.back() = count;
-  // A vector is one sample.
-  if (shape.size() == 1) shape.insert(shape.begin(), 1);
-  return shape;
-}
-
 void array_feature_extractor(Lowering &n) {
   const Operand &x = n.input(0);
+  if (x.rank() == 0) fail("a scalar has no features");
   const int64_t count = elements(n.input(1).shape);
   const Operand indices = n.reshaped(n.input(1), {count});
   if (indices.value.defined())
     for (int64_t i : indices.value.integers())
       if (i < 0 || i >= x.shape.back()) fail("feature ", i, " of ", x.shape.back());
-  n.give(0, inlined(extents(extracted_shape(x.shape, count)), [&](const Axes &at) {
+  Shape shape = x.shape;
+  shape.back() = count;
+  if (shape.size() == 1) shape.insert(shape.begin(), 1);  // a vector is one sample
+  n.give(0, inlined(extents(shape), [&](const Axes &at) {
            Axes place(at.end() - x.rank(), at.end());
            place.back() = cast(Type::i64, Value(indices)(at.back()));
            return Value(x).at(place);
          }));
-}
-
-std::vector<HostValue> extract_texts(const HostCall &call) {
-  const Tensor x = call.tensor(0).in_layout(Layout::row_major);
-  const std::vector<int64_t> indices = call.tensor(1).integers();
-  const auto count = static_cast<int64_t>(indices.size());
-  const Tensor y = Tensor::empty(extracted_shape(x.shape(), count), Type::text);
-  const int64_t features = x.extent(-1);
-  for (int64_t i = 0; i < y.size(); ++i) {
-    const int64_t feature = indices[static_cast<size_t>(i % count)];
-    if (feature < 0 || feature >= features) fail("feature ", feature, " of ", features);
-    y.data<std::string>()[i] = x.data<std::string>()[i / count * features + feature];
-  }
-  return {y};
 }
 
 void feature_vectorizer(Lowering &n) {
@@ -83,31 +65,31 @@ void binarizer(Lowering &n) {
 }
 
 // One value for each feature, or one for all.
-Operand per_feature(Lowering &n, const Operand &x, Type type, const std::vector<double> &values, const char *what) {
-  const auto count = static_cast<int64_t>(values.size());
-  if (count != 1 && (x.rank() == 0 || count != x.shape.back()))
-    fail(what, " has ", count, " values; expected 1, or one for each feature of ", to_string(x.shape));
-  return constant_of(n, type, count == 1 ? Shape{} : Shape{count}, values);
+Operand per_feature(Lowering &n, const Operand &x, const Tensor &values, const char *what) {
+  if (values.size() == 1) return n.constant(values.reshaped({}));
+  if (x.rank() == 0 || values.size() != x.shape.back())
+    fail(what, " has ", values.size(), " values; expected 1, or one for each feature of ", to_string(x.shape));
+  return n.constant(values);
+}
+Tensor in_type(Type type, const std::vector<double> &values) {
+  return type == Type::f64 ? list_of(values) : list_of(std::vector<float>(values.begin(), values.end()));
 }
 
 void imputer(Lowering &n) {
   const Operand &x = n.input(0);
   const Attributes &a = n.attributes();
+  const Value v = x;
   if (is_real(x.type)) {
+    const char *name = "imputed_value_floats";
     const double replaced = a.real("replaced_value_float", 0);
-    const Operand values = per_feature(n, x, x.type == Type::f64 ? Type::f64 : Type::f32,
-                                       reals_of(a, "imputed_value_floats"), "imputed_value_floats");
-    const Value v = x, is_it = std::isnan(replaced) ? map(Function::is_nan, v) : v == replaced;
-    n.give(0, where(is_it, cast(x.type, values), v));
-    return;
+    const Value values = per_feature(n, x, in_type(x.type, reals_of(a, name)), name);
+    return n.give(0, where(std::isnan(replaced) ? map(Function::is_nan, v) : v == replaced, cast(x.type, values), v));
   }
-  const std::vector<int64_t> &given = a.integers("imputed_value_int64s");
+  const char *name = "imputed_value_int64s";
   const int64_t replaced = a.integer("replaced_value_int64", 0);
-  const auto count = static_cast<int64_t>(given.size());
-  if (count != 1 && (x.rank() == 0 || count != x.shape.back())) fail("imputed_value_int64s has ", count, " values");
-  const Value v = x, is_it = inlined(v.extents(), [&](const Axes &at) { return v.at(at) == replaced; });
-  const Operand values = constant_of(n, given);
-  n.give(0, where(is_it, cast(x.type, count == 1 ? n.reshaped(values, {}) : values), v));
+  const Value values = per_feature(n, x, list_of(a.integers(name)), name);
+  const Value is_it = inlined(v.extents(), [&](const Axes &at) { return v.at(at) == replaced; });
+  n.give(0, where(is_it, cast(x.type, values), v));
 }
 
 void scaler(Lowering &n) {
@@ -116,15 +98,15 @@ void scaler(Lowering &n) {
   if (offset.empty()) offset = {0};
   if (scale.empty()) scale = {1};
   const Type type = x.type == Type::f32 ? Type::f32 : Type::f64;
-  const Value by = per_feature(n, x, type, scale, "scale");
-  n.give(0, cast(Type::f32, (cast(type, x) - per_feature(n, x, type, offset, "offset")) * by));
+  const Value by = per_feature(n, x, in_type(type, scale), "scale"),
+              from = per_feature(n, x, in_type(type, offset), "offset");
+  n.give(0, cast(Type::f32, (cast(type, x) - from) * by));
 }
 
 // Rows divided by their greatest element, the sum of their sizes, or their length; where that is zero they stay.
 void normalizer(Lowering &n) {
   const Operand &x = n.input(0);
-  const std::string norm = n.attributes().word("norm", "MAX");
-  if (norm != "MAX" && norm != "L1" && norm != "L2") fail("norm is '", norm, "'; expected MAX, L1 or L2");
+  const std::string norm = one_of({"MAX", "L1", "L2"}, "norm", n.attributes().word("norm", "MAX"));
   if (x.rank() != 1 && x.rank() != 2) fail("samples are ", to_string(x.shape), "; expected (N, C) or (C)");
   const Type type = x.type == Type::f32 ? Type::f32 : Type::f64;
   const Value v = cast(type, x);
@@ -172,7 +154,7 @@ std::vector<HostValue> one_hot_texts(const HostCall &call) {
 }  // namespace
 
 const OperatorList ml_feature_operators = {
-    {"ArrayFeatureExtractor", array_feature_extractor, extract_texts, ml_domain},
+    {"ArrayFeatureExtractor", array_feature_extractor, move_texts, ml_domain},
     {"Binarizer", binarizer, nullptr, ml_domain},
     {"FeatureVectorizer", feature_vectorizer, nullptr, ml_domain},
     {"Imputer", imputer, nullptr, ml_domain},

@@ -1,7 +1,7 @@
 #include "runtime/onnx/operators/ml_scores.h"
 
 #include "algorithms/functions.h"
-
+#include "runtime/onnx/operators/arguments.h"
 #include "runtime/onnx/operators/building_blocks.h"
 
 namespace saltern {
@@ -92,11 +92,9 @@ std::vector<HostValue> class_texts(const HostCall &call, const char *attribute) 
     return compute_lowered(op, call.node, call.opset, call.inputs);
   const std::vector<std::string> &labels = call.attributes().words(name);
   if (labels.size() < 2) unsupported("a single label that is a text: there is none for the other class");
-  std::vector<int64_t> numbers(labels.size());
-  for (size_t i = 0; i < labels.size(); ++i) numbers[i] = static_cast<int64_t>(i);
   Graph::Node numbered = call.node;
   numbered.attributes.set(name, std::vector<std::string>());
-  numbered.attributes.set(attribute, numbers);
+  numbered.attributes.set(attribute, numbers_below(labels.size()));
   std::vector<HostValue> results = compute_lowered(op, numbered, call.opset, call.inputs);
   if (results.empty() || results[0].is_empty()) return results;
   const std::vector<int64_t> classes = results[0].tensor().integers();
@@ -116,9 +114,7 @@ Operand constant_of(Lowering &n, Type type, const Shape &shape, const std::vecto
   return n.constant(Tensor::of<float>(shape, std::vector<float>(values.begin(), values.end())));
 }
 
-Operand constant_of(Lowering &n, const std::vector<int64_t> &values) {
-  return n.constant(Tensor::of<int64_t>({static_cast<int64_t>(values.size())}, values));
-}
+Operand constant_of(Lowering &n, const std::vector<int64_t> &values) { return n.constant(list_of(values)); }
 
 namespace {
 

@@ -143,9 +143,7 @@ void svm_classifier(Lowering &n) {
     n.give(0, class_labels(n, best, labels));
   }
   const std::string transform = post_transform(n);
-  if (scores.shape[1] > 1)
-    scores = transformed_scores(n, scores, transform);
-  else if (transform == "PROBIT")
+  if (scores.shape[1] > 1 || transform == "PROBIT")
     scores = transformed_scores(n, scores, transform);
   else if (rho.size() == 1 && named == 2)
     scores = transformed_scores(n, both_sides(n, scores), transform);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "runtime/onnx/operators/ml_scores.h"
 #include "runtime/onnx/operators/ml_trees.h"
@@ -29,13 +30,11 @@ Trees numbered_trees(const Attributes &a, const std::string &prefix) {
   for (size_t size : {number.size(), kinds.size(), t.split.size(), t.feature.size(), yes.size(), no.size()})
     if (size != count) fail("attributes of nodes have ", count, " and ", size, " values; expected as many");
   std::map<std::pair<int64_t, int64_t>, int64_t> places;
+  std::set<int64_t> trees;
   for (size_t i = 0; i < count; ++i) {
     if (!places.emplace(std::pair{tree[i], number[i]}, static_cast<int64_t>(i)).second)
       fail("tree ", tree[i], " has node ", number[i], " twice");
-    if (i == 0 || tree[i] != tree[i - 1])
-      if (std::none_of(t.roots.begin(), t.roots.end(),
-                       [&](int64_t r) { return tree[static_cast<size_t>(r)] == tree[i]; }))
-        t.roots.push_back(static_cast<int64_t>(i));
+    if (trees.insert(tree[i]).second) t.roots.push_back(static_cast<int64_t>(i));
   }
   const auto place = [&](int64_t in, int64_t node) {
     const auto it = places.find({in, node});

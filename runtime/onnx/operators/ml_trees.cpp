@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "runtime/onnx/operators/choices.h"
 #include "runtime/onnx/operators/ml_scores.h"
 #include "runtime/onnx/operators/ml_trees.h"
 
@@ -77,23 +78,13 @@ class Question {
   }
 
   Expression answer(int64_t mode, const Expression &x, const Expression &split) const {
-    switch (mode) {
-      case 0:
-        return x <= split;
-      case 1:
-        return x < split;
-      case 2:
-        return x >= split;
-      case 3:
-        return x > split;
-      case 4:
-        return x == split;
-      case 5:
-        return !(x == split);
-      default:
-        return reduce(Function::sum, {largest_},
-                      [&](const auto &s) { return cast(Type::i64, x == sets_(cast(Type::i64, split), s[0])); }) > 0;
-    }
+    using E = const Expression &;
+    static constexpr Expression (*comparisons[])(E, E) = {
+        [](E a, E b) { return a <= b; }, [](E a, E b) { return a < b; },  [](E a, E b) { return a >= b; },
+        [](E a, E b) { return a > b; },  [](E a, E b) { return a == b; }, [](E a, E b) { return !(a == b); }};
+    if (mode < 6) return comparisons[mode](x, split);
+    return reduce(Function::sum, {largest_},
+                  [&](const auto &s) { return cast(Type::i64, x == sets_(cast(Type::i64, split), s[0])); }) > 0;
   }
 
   std::vector<int64_t> occurring_;
@@ -103,16 +94,15 @@ class Question {
 
 // How a tree's weights become one: sums and averages, or the least and the greatest.
 struct Aggregate {
-  std::string name;
   Function function;
   double without;  // the value of a leaf that has no vote for a target
 };
-const std::vector<Aggregate> &aggregates() {
+const std::map<std::string, Aggregate> &aggregates() {
   constexpr double most = std::numeric_limits<float>::max();
-  static const std::vector<Aggregate> table = {{"AVERAGE", Function::sum, 0},
-                                               {"SUM", Function::sum, 0},
-                                               {"MIN", Function::least, most},
-                                               {"MAX", Function::greatest, -most}};
+  static const std::map<std::string, Aggregate> table = {{"AVERAGE", {Function::sum, 0}},
+                                                         {"SUM", {Function::sum, 0}},
+                                                         {"MIN", {Function::least, most}},
+                                                         {"MAX", {Function::greatest, -most}}};
   return table;
 }
 
@@ -126,9 +116,7 @@ Operand scores(Lowering &n, const Trees &t, const std::string &aggregate, const 
   if (trees == 0) fail("has no trees");
   for (int64_t f : t.feature)
     if (f < 0 || f >= x.shape[1]) fail("a tree asks for feature ", f, " of ", x.shape[1]);
-  const auto how =
-      std::find_if(aggregates().begin(), aggregates().end(), [&](const Aggregate &a) { return a.name == aggregate; });
-  if (how == aggregates().end()) fail("aggregate_function is '", aggregate, "'; expected SUM, AVERAGE, MIN or MAX");
+  const Aggregate &how = one_of(aggregates(), "aggregate_function", aggregate);
 
   const int64_t depth = depth_of(t);
   const Value roots = constant_of(n, t.roots), all = x;
@@ -140,21 +128,21 @@ Operand scores(Lowering &n, const Trees &t, const std::string &aggregate, const 
 
   const int64_t rows = 1 + *std::max_element(t.leaf.begin(), t.leaf.end());
   if (t.targets < 1 || t.targets > most_targets) fail(t.targets, " targets; expected 1 to ", most_targets);
-  std::vector<double> weights(static_cast<size_t>(rows * t.targets), how->without);
+  std::vector<double> weights(static_cast<size_t>(rows * t.targets), how.without);
   std::vector<bool> voted(weights.size(), false);
   for (const Trees::Vote &v : t.votes) {
     if (v.target < 0 || v.target >= t.targets) fail("a leaf votes for ", v.target, " of ", t.targets);
     const auto at = static_cast<size_t>(v.row * t.targets + v.target);
     const double before = weights[at];
-    weights[at] = !voted[at]                            ? v.weight
-                  : how->function == Function::sum      ? before + v.weight
-                  : how->function == Function::greatest ? std::max(before, v.weight)
-                                                        : std::min(before, v.weight);
+    weights[at] = !voted[at]                           ? v.weight
+                  : how.function == Function::sum      ? before + v.weight
+                  : how.function == Function::greatest ? std::max(before, v.weight)
+                                                       : std::min(before, v.weight);
     voted[at] = true;
   }
   const Value leaf = constant_of(n, t.leaf), votes = constant_of(n, x.type, {rows, t.targets}, weights);
   Value y = compute("votes", {samples, t.targets}, [&](const Axes &at) {
-    return reduce(how->function, {trees}, [&](const Axes &k) { return votes(leaf(at_node(at[0], k[0])), at[1]); });
+    return reduce(how.function, {trees}, [&](const Axes &k) { return votes(leaf(at_node(at[0], k[0])), at[1]); });
   });
   if (aggregate == "AVERAGE") y = y / static_cast<double>(trees);
   if (base.empty()) return n.computed(y);
@@ -166,13 +154,14 @@ Operand scores(Lowering &n, const Trees &t, const std::string &aggregate, const 
 // ---- Operators.
 
 void tree_ensemble(Lowering &n) {
-  static const std::vector<std::string> transforms = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"};
+  static const std::vector<std::string> transforms = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"},
+                                        functions = {"AVERAGE", "SUM", "MIN", "MAX"};
   const Attributes &a = n.attributes();
   const auto aggregate = static_cast<size_t>(a.integer("aggregate_function", 1)),
              transform = static_cast<size_t>(a.integer("post_transform", 0));
-  if (aggregate >= aggregates().size()) fail("aggregate_function is ", aggregate, "; expected 0 to 3");
+  if (aggregate >= functions.size()) fail("aggregate_function is ", aggregate, "; expected 0 to 3");
   if (transform >= transforms.size()) fail("post_transform is ", transform, "; expected 0 to 4");
-  const Operand y = scores(n, separate_trees(a), aggregates()[aggregate].name, {});
+  const Operand y = scores(n, separate_trees(a), functions[aggregate], {});
   n.give(0, n.casted(transformed_scores(n, y, transforms[transform]), n.input(0).type));
 }
 

@@ -6,7 +6,9 @@
 
 #include "runtime/onnx/operators/arguments.h"
 #include "runtime/onnx/operators/building_blocks.h"
+#include "runtime/onnx/operators/choices.h"
 #include "runtime/onnx/operators/operators.h"
+#include "runtime/onnx/operators/text_numbers.h"
 
 namespace saltern {
 
@@ -14,17 +16,16 @@ namespace {
 
 using formula::Function;
 
-template <typename Item>
-using Pool = std::map<std::vector<Item>, int64_t>;  // the number of each n-gram, counted over the whole pool
+using Items = std::vector<int64_t>;
+using Pool = std::map<Items, int64_t>;  // the number of each n-gram, counted over the whole pool
 
 struct Lengths {
   int64_t least, most, skips;
 };
 
 // `starts` says where the n-grams of 1, 2, ... items begin.
-template <typename Item>
-Pool<Item> pool_of(const std::vector<Item> &items, const std::vector<int64_t> &starts) {
-  Pool<Item> pool;
+Pool pool_of(const Items &items, const std::vector<int64_t> &starts) {
+  Pool pool;
   int64_t number = 0;
   for (size_t n = 0; n < starts.size(); ++n) {
     const int64_t end = n + 1 < starts.size() ? starts[n + 1] : static_cast<int64_t>(items.size());
@@ -32,17 +33,16 @@ Pool<Item> pool_of(const std::vector<Item> &items, const std::vector<int64_t> &s
     if (starts[n] < 0 || end < starts[n] || end > static_cast<int64_t>(items.size()) || (end - starts[n]) % length != 0)
       fail("its ngram_counts do not fit a pool of ", items.size());
     for (int64_t at = starts[n]; at < end; at += length)
-      pool.emplace(std::vector<Item>(items.begin() + at, items.begin() + at + length), number++);
+      pool.emplace(Items(items.begin() + at, items.begin() + at + length), number++);
   }
   return pool;
 }
 
-template <typename Item>
-void count_row(const Item *row, int64_t size, const Pool<Item> &pool, const Lengths &lengths,
+void count_row(const int64_t *row, int64_t size, const Pool &pool, const Lengths &lengths,
                const std::vector<int64_t> &places, int64_t *counts) {
   for (int64_t skip = 0; skip <= lengths.skips; ++skip)
     for (int64_t first = 0; first < size; ++first) {
-      std::vector<Item> run;
+      Items run;
       for (int64_t at = first; at < size && static_cast<int64_t>(run.size()) < lengths.most; at += skip + 1) {
         run.push_back(row[at]);
         const auto length = static_cast<int64_t>(run.size());
@@ -66,8 +66,7 @@ struct Counting {
 
 Counting counting_of(const Attributes &a, const Shape &x) {
   if (x.size() > 2) fail("its input has the shape ", to_string(x), "; expected [C] or [N, C]");
-  const std::string mode = a.word("mode");
-  if (mode != "TF" && mode != "IDF" && mode != "TFIDF") fail("its mode is '", mode, "'; expected TF, IDF or TFIDF");
+  const std::string mode = one_of({"TF", "IDF", "TFIDF"}, "mode", a.word("mode"));
   const std::vector<int64_t> &places = a.integers("ngram_indexes");
   const auto [first, last] = std::minmax_element(places.begin(), places.end());
   if (places.empty() || *first < 0 || *last >= std::numeric_limits<int32_t>::max())
@@ -94,15 +93,15 @@ Counting counting_of(const Attributes &a, const Shape &x) {
   return c;
 }
 
-template <typename Item>
-Tensor counted(const Tensor &x, const std::vector<Item> &items, const Attributes &a) {
+// x is of i64, row-major.
+Tensor counted(const Tensor &x, const Items &items, const Attributes &a) {
   const Counting c = counting_of(a, x.shape());
-  const Pool<Item> pool = pool_of(items, a.integers("ngram_counts"));
+  const Pool pool = pool_of(items, a.integers("ngram_counts"));
   const Tensor y = Tensor::empty(c.shape);
   std::vector<int64_t> counts(static_cast<size_t>(c.width));
   for (int64_t row = 0; row < c.rows; ++row) {
     std::fill(counts.begin(), counts.end(), 0);
-    count_row(x.data<Item>() + row * c.size, c.size, pool, c.lengths, c.places, counts.data());
+    count_row(x.data<int64_t>() + row * c.size, c.size, pool, c.lengths, c.places, counts.data());
     for (int64_t i = 0; i < c.width; ++i) {
       const int64_t found = counts[static_cast<size_t>(i)], count = c.once ? std::min<int64_t>(found, 1) : found;
       y.data<float>()[row * c.width + i] = static_cast<float>(static_cast<double>(count) * c.weights.data<double>()[i]);
@@ -113,9 +112,12 @@ Tensor counted(const Tensor &x, const std::vector<Item> &items, const Attributes
 
 std::vector<HostValue> count_ngrams(const HostCall &c) {
   const Attributes &a = c.attributes();
-  const Tensor x = c.tensor(0).in_layout(Layout::row_major);
-  if (x.type() == Type::text) return {counted(x, a.words("pool_strings"), a)};
-  return {counted(Tensor::of<int64_t>(x.shape(), x.integers()), a.integers("pool_int64s"), a)};
+  const Tensor &x = c.tensor(0);
+  if (x.type() != Type::text)
+    return {counted(Tensor::of<int64_t>(x.shape(), x.integers()), a.integers("pool_int64s"), a)};
+  TextNumbers numbers;
+  const Items pool = numbers.of(list_of(a.words("pool_strings"))).integers();
+  return {counted(numbers.of(x), pool, a)};
 }
 
 // The n-grams that count for each place, in a table: items(place, k, i) and their lengths, which are 0 where there is
@@ -127,9 +129,9 @@ struct Table {
 
 constexpr int64_t most_items = 64;  // of an n-gram: each is a term of the formula
 
-Table table_of(const Counting &c, const Pool<int64_t> &pool) {
+Table table_of(const Counting &c, const Pool &pool) {
   Table t;
-  std::map<int64_t, std::vector<const std::vector<int64_t> *>> all;  // by place
+  std::map<int64_t, std::vector<const Items *>> all;  // by place
   for (const auto &[gram, number] : pool) {
     const auto length = static_cast<int64_t>(gram.size());
     if (length < c.lengths.least || length > c.lengths.most) continue;

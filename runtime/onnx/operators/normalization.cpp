@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "algorithms/normalisation.h"
+#include "runtime/onnx/operators/arguments.h"
 #include "runtime/onnx/operators/building_blocks.h"
 #include "runtime/onnx/operators/onnx_types.h"
 #include "runtime/onnx/operators/operators.h"
@@ -87,10 +88,6 @@ Type stash_type(const Lowering &n) {
   return type;
 }
 
-void expect_channels(const Operand &p, int64_t count, const char *what) {
-  if (p.shape != Shape{count}) fail(what, " is ", to_string(p.shape), "; expected [", count, "]");
-}
-
 void expect_image(const Operand &x) {
   if (x.rank() < 2) fail("x is ", to_string(x.shape), "; expected (N, C, D1, ..., Dn)");
 }
@@ -98,8 +95,8 @@ void expect_image(const Operand &x) {
 void instance_normalization(Lowering &n) {
   const Operand &x = n.input(0);
   expect_image(x);
-  expect_channels(n.input(1), x.shape[1], "scale");
-  expect_channels(n.input(2), x.shape[1], "B");
+  expect_shape(n.input(1), {x.shape[1]}, "scale");
+  expect_shape(n.input(2), {x.shape[1]}, "B");
   const Value wide = cast(working_type(x.type), x);
   n.give(0, affine(algorithms::normalised(wide, axes_from(2, x.rank()), epsilon(n)),
                    algorithms::by_channel(n.input(1), wide), algorithms::by_channel(n.input(2), wide), x.type));
@@ -115,7 +112,7 @@ void group_normalization(Lowering &n) {
   const Shape split = {x.shape[0], groups, channels / groups, elements({x.shape.begin() + 2, x.shape.end()})};
   const Operand y = n.reshaped(x, split);
   const auto parameter = [&](size_t i, const char *what) {
-    expect_channels(n.input(i), each_channel ? channels : groups, what);
+    expect_shape(n.input(i), {each_channel ? channels : groups}, what);
     return n.reshaped(n.input(i), {1, groups, each_channel ? channels / groups : 1, 1});
   };
   const Type type = each_channel && stash_type(n) == Type::f64 ? Type::f64 : working_type(x.type);
@@ -139,7 +136,7 @@ Attributes row_norm_attributes(const Lowering &n, int axis) {
 
 void layer_normalization(Lowering &n) {
   const Operand &x = n.input(0), &scale = n.input(1);
-  const Operand shift = n.has(2) ? n.input(2) : Operand();
+  const Operand &shift = n.optional(2);
   const int axis = n.axis(n.attributes().integer("axis", -1), x.rank());
   const Type stash = stash_type(n), type = working_type(stash);
   if (!n.wants(1) && !n.wants(2) &&
@@ -148,11 +145,7 @@ void layer_normalization(Lowering &n) {
     return n.give(0, n.operation("layer_norm", {x, scale, none}, row_norm_attributes(n, axis), x.shape));
   }
   const algorithms::Moments m = algorithms::moments(cast(type, x), axes_from(axis, x.rank()), epsilon(n));
-  Values all = {affine(m.of(cast(type, x)), scale, n.has(2) ? shift : Value(), x.type), cast(stash, m.mean),
-                cast(stash, m.factor)};
-  while (all.size() > 1 && !n.wants(all.size() - 1)) all.pop_back();
-  const std::vector<Operand> made = n.computed(all);
-  for (size_t i = 0; i < made.size(); ++i) n.give(i, made[i]);
+  n.give({affine(m.of(cast(type, x)), scale, shift, x.type), cast(stash, m.mean), cast(stash, m.factor)});
 }
 
 void rms_normalization(Lowering &n) {
@@ -169,8 +162,7 @@ void rms_normalization(Lowering &n) {
 
 void mean_variance_normalization(Lowering &n) {
   const Operand &x = n.input(0);
-  std::vector<int> axes;
-  for (int64_t a : n.attributes().integers("axes", {0, 2, 3})) axes.push_back(n.axis(a, x.rank()));
+  const std::vector<int> axes = axes_in(n.attributes().integers("axes", {0, 2, 3}), x.rank());
   n.give(0, cast(x.type, algorithms::mean_variance_norm(cast(working_type(x.type), x), axes)));
 }
 

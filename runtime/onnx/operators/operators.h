@@ -49,12 +49,10 @@ std::vector<HostValue> compute_operator(const Operator &op, const Graph::Node &n
 std::vector<HostValue> compute_lowered(const Operator &op, const Graph::Node &node, int64_t opset,
                                        const std::vector<HostValue> &inputs);
 
-// Texts through operators that only move elements. Formulas cannot hold texts, but they can hold their numbers: each
-// text of the inputs gets one, equal ones the same, the node runs on the numbers, and the result's numbers become texts
-// again. Number 0 is the empty text, so that a formula's zero is one.
-// For nodes whose results all have the type of the texts among their inputs.
+// Texts by their numbers (text_numbers.h): the node runs on those, and the results' numbers become texts again. For nodes
+// that only move elements, and whose results all have the type of the texts among their inputs.
 std::vector<HostValue> move_texts(const HostCall &call);
-// For nodes that look at the shapes of texts only, or at which are equal.
+// The same for nodes that look at the shapes of texts only, or at which are equal: results are as they are.
 std::vector<HostValue> look_at_texts(const HostCall &call);
 
 // One list for each file of operators; operators.cpp puts them together.

@@ -2,6 +2,7 @@
 // for all tensors their values, their gradients, and one or two accumulators.
 
 #include "algorithms/optimizers.h"
+#include "runtime/onnx/operators/choices.h"
 #include "runtime/onnx/operators/operators.h"
 
 namespace saltern {
@@ -58,11 +59,10 @@ void adam(Lowering &n) {
 void momentum(Lowering &n) {
   const double norm = n.attributes().real("norm_coefficient"), alpha = n.attributes().real("alpha"),
                beta = n.attributes().real("beta");
-  const std::string &mode = n.attributes().word("mode");
-  if (mode != "standard" && mode != "nesterov") fail("mode is '", mode, "'; expected standard or nesterov");
+  const bool nesterov = one_of({"standard", "nesterov"}, "mode", n.attributes().word("mode")) == "nesterov";
   give_updates(n, 1, [&](const Value &rate, const Value &steps, const Values &of) {
     const Value dampening = where(steps > 0, 1 - beta, constant_value(steps.type(), 0));
-    return algorithms::sgd(of[0], of[1], of[2], {rate, alpha, dampening, norm, mode == "nesterov" ? 1.0 : 0.0});
+    return algorithms::sgd(of[0], of[1], of[2], {rate, alpha, dampening, norm, nesterov ? 1.0 : 0.0});
   });
 }
 

@@ -13,12 +13,6 @@ namespace {
 
 using namespace formula;
 
-Shape pooled_shape(const Operand &x, const SlidingAxes &axes) {
-  Shape shape = {x.shape[0], x.shape[1]};
-  for (const SlidingAxis &a : axes) shape.push_back(a.positions);
-  return shape;
-}
-
 // One of the library's pools; undefined where it does not do these windows: other types and ranks, or windows that may
 // lie outside the image.
 Operand library_pool(Lowering &n, const std::string &name, const Operand &x, const SlidingAxes &axes,
@@ -32,16 +26,13 @@ Operand library_pool(Lowering &n, const std::string &name, const Operand &x, con
   }
   if (!fits) return {};
   Attributes attributes = window_attributes(axes);
-  Shape kernel = kernel_of(axes), shape = pooled_shape(x, axes);
-  const Shape wanted = shape;
-  if (kernel.size() == 1) {
-    kernel.insert(kernel.begin(), 1);
-    shape.insert(shape.begin() + 2, 1);
-  }
+  const Shape shape = image_of(x.shape[0], x.shape[1], positions_of(axes));
+  Shape kernel = kernel_of(axes);
+  if (kernel.size() == 1) kernel.insert(kernel.begin(), 1);
   attributes.set("kernel", kernel);
   if (name == "average_pool2d") attributes.set("count_padding", int64_t{count_padding});
-  const Operand y = n.operation(name, {n.casted(as_image(n, x), Type::f32)}, attributes, shape);
-  return n.casted(n.reshaped(y, wanted), x.type);
+  const Operand y = n.operation(name, {n.casted(as_image(n, x), Type::f32)}, attributes, as_image(shape));
+  return n.casted(n.reshaped(y, shape), x.type);
 }
 
 algorithms::Window window_of(const SlidingAxes &axes) { return extents(kernel_of(axes)); }
@@ -102,32 +93,28 @@ void max_pool(Lowering &n) {
 
 // ---- The mean.
 
-Operand mean_pool(Lowering &n, const Operand &x, const SlidingAxes &axes, bool count_padding) {
-  Operand y = library_pool(n, "average_pool2d", x, axes, count_padding);
-  if (y.present()) return y;
+void mean_pool(Lowering &n, const SlidingAxes &axes, bool count_padding) {
+  const Operand &x = n.input(0), y = library_pool(n, "average_pool2d", x, axes, count_padding);
+  if (y.present()) return n.give(0, y);
   const auto counts = count_padding ? algorithms::Counts::with_padding : algorithms::Counts::inside;
-  return n.computed(
-      cast(x.type, algorithms::average_pool(cast(working_type(x.type), x), window_of(axes), slides_of(axes), counts)));
+  n.give(0, cast(x.type,
+                 algorithms::average_pool(cast(working_type(x.type), x), window_of(axes), slides_of(axes), counts)));
 }
 
 void average_pool(Lowering &n) {
-  const Operand &x = n.input(0);
-  n.give(0, mean_pool(n, x, sliding_axes(n, x.shape), n.attributes().integer("count_include_pad", 0) != 0));
+  mean_pool(n, sliding_axes(n, n.input(0).shape), n.attributes().integer("count_include_pad", 0) != 0);
 }
 
 // ---- The norm: (sum of |x|^p)^(1/p).
 
-Operand norm_pool(Lowering &n, const Operand &x, const SlidingAxes &axes) {
+void norm_pool(Lowering &n, const SlidingAxes &axes) {
+  const Operand &x = n.input(0);
   const int64_t p = n.attributes().integer("p", 2);
   if (p < 1) fail("p is ", p, "; expected at least 1");
-  return n.computed(
-      cast(x.type, algorithms::norm_pool(cast(working_type(x.type), x), window_of(axes), slides_of(axes), p)));
+  n.give(0, cast(x.type, algorithms::norm_pool(cast(working_type(x.type), x), window_of(axes), slides_of(axes), p)));
 }
 
-void lp_pool(Lowering &n) {
-  const Operand &x = n.input(0);
-  n.give(0, norm_pool(n, x, sliding_axes(n, x.shape)));
-}
+void lp_pool(Lowering &n) { norm_pool(n, sliding_axes(n, n.input(0).shape)); }
 
 // ---- Of whole images.
 
@@ -146,8 +133,8 @@ void global_max_pool(Lowering &n) {
   n.give(0, algorithms::max_pool(x, window_of(axes), slides_of(axes)));
 }
 
-void global_average_pool(Lowering &n) { n.give(0, mean_pool(n, n.input(0), whole(n.input(0)), false)); }
-void global_lp_pool(Lowering &n) { n.give(0, norm_pool(n, n.input(0), whole(n.input(0)))); }
+void global_average_pool(Lowering &n) { mean_pool(n, whole(n.input(0)), false); }
+void global_lp_pool(Lowering &n) { norm_pool(n, whole(n.input(0))); }
 
 // ---- Back from the largest: zeros but for the elements whose places are known.
 

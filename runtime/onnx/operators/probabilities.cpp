@@ -3,7 +3,9 @@
 
 #include "algorithms/probabilities.h"
 #include "algorithms/losses.h"
+#include "runtime/onnx/operators/arguments.h"
 #include "runtime/onnx/operators/building_blocks.h"
+#include "runtime/onnx/operators/choices.h"
 #include "runtime/onnx/operators/operators.h"
 
 namespace saltern {
@@ -51,12 +53,9 @@ void give_loss(Lowering &n, const Operand &log_probabilities) {
   Shape expected = x.shape;
   if (x.rank() < 2) fail("scores are ", to_string(x.shape), "; expected (N, C, ...)");
   expected.erase(expected.begin() + 1);
-  if (labels.shape != expected) fail("labels are ", to_string(labels.shape), "; expected ", to_string(expected));
-  if (n.has(2) && n.input(2).shape != Shape{x.shape[1]})
-    fail("weights are ", to_string(n.input(2).shape), "; expected one for each of ", x.shape[1], " classes");
-  const std::string reduction = n.attributes().word("reduction", "mean");
-  if (reduction != "none" && reduction != "mean" && reduction != "sum")
-    fail("reduction is '", reduction, "'; expected none, mean or sum");
+  expect_shape(labels, expected, "labels");
+  expect_shape(n.optional(2), {x.shape[1]}, "weights");
+  const std::string reduction = one_of({"none", "mean", "sum"}, "reduction", n.attributes().word("reduction", "mean"));
   std::optional<int64_t> ignored;
   if (n.attributes().has("ignore_index")) ignored = n.attributes().integer("ignore_index");
   const Type type = working_type(x.type);

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "runtime/formula/evaluate_values.h"
+#include "runtime/onnx/operators/arguments.h"
 #include "runtime/onnx/operators/building_blocks.h"
 #include "runtime/onnx/operators/convolution.h"
 #include "runtime/onnx/operators/operators.h"
@@ -16,10 +17,6 @@
 namespace saltern {
 
 namespace {
-
-const Operand absent;
-
-const Operand &optional(const Lowering &n, size_t i) { return n.has(i) ? n.input(i) : absent; }
 
 // What the elements count from their zero point on: in f32 where they have 8 bits or are small floats, else in i32.
 struct Counted {
@@ -80,24 +77,19 @@ Operand sum_of_parts(Lowering &n, int64_t extent, int64_t most, const Operand &b
   return n.computed(all);
 }
 
-// Scales and zero points as they broadcast to a matrix: one number, one for each row of a left and for each column of a
-// right one, or a tensor of the matrix's rank.
-Operand along_rows(Lowering &n, const Operand &p) {
+// A scale or a zero point as it broadcasts to a tensor of that rank: one number, or one for each place of an axis, or a
+// tensor that broadcasts by itself.
+Operand along(Lowering &n, const Operand &p, int axis, int rank) {
   if (!p.present()) return p;
   if (elements(p.shape) == 1) return n.reshaped(p, {});
-  return p.rank() == 1 ? n.reshaped(p, {p.shape[0], 1}) : p;
-}
-Operand along_columns(Lowering &n, const Operand &p) {
-  return p.present() && elements(p.shape) == 1 ? n.reshaped(p, {}) : p;
-}
-// One number, or one for each output of a convolution, for a tensor that has its outputs in dimension `axis`.
-Operand along_outputs(Lowering &n, const Operand &p, int axis, int rank) {
-  if (!p.present()) return p;
-  if (elements(p.shape) == 1) return n.reshaped(p, {});
+  if (p.rank() != 1) return p;
   Shape shape(static_cast<size_t>(rank), 1);
-  shape[static_cast<size_t>(axis)] = elements(p.shape);
+  shape[static_cast<size_t>(axis)] = p.shape[0];
   return n.reshaped(p, shape);
 }
+// Of a left matrix there is one for each row, of a right one for each column.
+Operand along_rows(Lowering &n, const Operand &p) { return along(n, p, 0, 2); }
+Operand along_columns(Lowering &n, const Operand &p) { return along(n, p, 0, 1); }
 
 // round(sum * a_scale * b_scale / y_scale) + y_zero, within the bounds of y's type. The scales broadcast to the sum.
 Operand requantized(Lowering &n, const Operand &sum, const Operand &a_scale, const Operand &b_scale,
@@ -116,7 +108,7 @@ Operand product(Lowering &n, const Counted &a, const Counted &b) {
   const int64_t most = exact_products(a, b), inner = left.rank() == 0 ? 0 : left.shape.back();
   const int rows = std::max(right.rank() - 2, 0);  // the dimension of `right` that is summed over
   if (most > 0 && inner > 0 && right.rank() > 0 && right.shape[static_cast<size_t>(rows)] == inner)
-    return sum_of_parts(n, inner, most, absent, [&](int64_t begin, int64_t count) {
+    return sum_of_parts(n, inner, most, Operand(), [&](int64_t begin, int64_t count) {
       return matmul(n, sliced(n, left, left.rank() - 1, begin, count), sliced(n, right, rows, begin, count));
     });
   const Type type = a.largest == 0 && b.largest == 0 && is_real(left.type) ? Type::f32 : Type::i32;
@@ -124,8 +116,8 @@ Operand product(Lowering &n, const Counted &a, const Counted &b) {
 }
 
 void matmul_integer(Lowering &n) {
-  n.give(0, product(n, counted(n, n.input(0), along_rows(n, optional(n, 2))),
-                    counted(n, n.input(1), along_columns(n, optional(n, 3)))));
+  n.give(0, product(n, counted(n, n.input(0), along_rows(n, n.optional(2))),
+                    counted(n, n.input(1), along_columns(n, n.optional(3)))));
 }
 
 void qlinear_matmul(Lowering &n) {
@@ -137,32 +129,30 @@ void qlinear_matmul(Lowering &n) {
 
 Operand integer_convolution(Lowering &n, const Operand &x, const Operand &x_zero, const Operand &w,
                             const Operand &w_zero, const Operand &bias) {
-  if (x.rank() < 2 || w.rank() != x.rank())
-    fail("an image of ", to_string(x.shape), " and weights of ", to_string(w.shape),
-         "; expected (N, C, D1, ...) and as many dimensions");
+  expect_weights(x, w);
   const SlidingAxes axes = sliding_axes(n, x.shape, {w.shape.begin() + 2, w.shape.end()});
   const int64_t groups = groups_of(n, x.shape[1], w.shape[0]), channels = w.shape[1];
-  const Counted image = counted(n, x, along_outputs(n, x_zero, 1, x.rank())),
-                weights = counted(n, w, along_outputs(n, w_zero, 0, w.rank()));
+  const Counted image = counted(n, x, along(n, x_zero, 1, x.rank())),
+                weights = counted(n, w, along(n, w_zero, 0, w.rank()));
   const int64_t taps = elements(kernel_of(axes)), most = taps == 0 ? 0 : exact_products(image, weights) / taps;
   // Channels of several groups do not lie together: there is only one part of them.
   const bool exact = most > 0 && channels > 0 && (groups == 1 ? channels == x.shape[1] : channels <= most);
   if (!exact)
     return convolution(n, n.casted(image.values, Type::i32), n.casted(weights.values, Type::i32), bias, axes, groups);
-  expect_bias(bias, w.shape[0]);
-  return sum_of_parts(n, channels, most, along_outputs(n, bias, 1, x.rank()), [&](int64_t begin, int64_t count) {
+  expect_shape(bias, {w.shape[0]}, "the bias");
+  return sum_of_parts(n, channels, most, along(n, bias, 1, x.rank()), [&](int64_t begin, int64_t count) {
     const Operand part = groups == 1 ? sliced(n, image.values, 1, begin, count) : image.values;
-    return convolution(n, part, sliced(n, weights.values, 1, begin, count), absent, axes, groups);
+    return convolution(n, part, sliced(n, weights.values, 1, begin, count), Operand(), axes, groups);
   });
 }
 
 void conv_integer(Lowering &n) {
-  n.give(0, integer_convolution(n, n.input(0), optional(n, 2), n.input(1), optional(n, 3), absent));
+  n.give(0, integer_convolution(n, n.input(0), n.optional(2), n.input(1), n.optional(3), Operand()));
 }
 
 void qlinear_conv(Lowering &n) {
-  const Operand sum = integer_convolution(n, n.input(0), n.input(2), n.input(3), n.input(5), optional(n, 8));
-  const auto outputs = [&](size_t i) { return along_outputs(n, n.input(i), 1, sum.rank()); };
+  const Operand sum = integer_convolution(n, n.input(0), n.input(2), n.input(3), n.input(5), n.optional(8));
+  const auto outputs = [&](size_t i) { return along(n, n.input(i), 1, sum.rank()); };
   n.give(0, requantized(n, sum, outputs(1), outputs(4), outputs(6), outputs(7)));
 }
 

@@ -17,34 +17,22 @@ namespace {
 
 using namespace formula;
 
-// Which scale belongs to an element.
-class Granularity {
- public:
-  Granularity(const Lowering &n, const Operand &x, const Operand &scale) : whole_(elements(scale.shape) == 1) {
-    if (whole_) return;
-    axis_ = static_cast<size_t>(n.axis(n.attributes().integer("axis", 1), x.rank()));
-    block_ = n.attributes().integer("block_size", 0);
-    if (block_ < 0) fail("its block_size is ", block_);
-    Shape wanted = {x.shape[axis_]};
-    if (block_ > 0) {
-      wanted = x.shape;
-      wanted[axis_] = wanted[axis_] / block_ + (wanted[axis_] % block_ != 0 ? 1 : 0);
-    }
-    if (scale.shape != wanted) fail("a scale of ", to_string(scale.shape), "; expected ", to_string(wanted));
-  }
-
-  Expression of(const Value &scale, Axes at) const {
-    if (whole_) return scale.at(Axes(static_cast<size_t>(scale.rank()), index(0)));
-    if (block_ == 0) return scale(at[axis_]);
-    at[axis_] = at[axis_] / block_;
-    return scale.at(at);
-  }
-
- private:
-  bool whole_;
-  size_t axis_ = 0;
-  int64_t block_ = 0;
-};
+// Which element of a scale, or of a zero point, belongs to an element of x.
+std::function<Expression(const Value &, Axes)> granularity(const Lowering &n, const Operand &x, const Operand &scale) {
+  if (elements(scale.shape) == 1)
+    return [](const Value &s, const Axes &) { return s.at(Axes(static_cast<size_t>(s.rank()), index(0))); };
+  const auto axis = static_cast<size_t>(n.axis(n.attributes().integer("axis", 1), x.rank()));
+  const int64_t extent = x.shape[axis], block = n.attributes().integer("block_size", 0);
+  if (block < 0) fail("its block_size is ", block);
+  Shape wanted = x.shape;
+  if (block > 0) wanted[axis] = extent / block + (extent % block != 0 ? 1 : 0);
+  expect_shape(scale, block > 0 ? wanted : Shape{extent}, "the scale");
+  if (block == 0) return [axis](const Value &s, const Axes &at) { return s(at[axis]); };
+  return [axis, block](const Value &s, Axes at) {
+    at[axis] = at[axis] / block;
+    return s.at(at);
+  };
+}
 
 // Scale and zero point have one shape, but for the number and the vector of one.
 void expect_zero_point(const Operand &scale, const Operand &zero, Type type) {
@@ -68,17 +56,17 @@ void quantize(Lowering &n) {
   if (n.has(2)) expect_zero_point(scale, n.input(2), type);
   if (type == Type::f8e8m0 || (!facts(type).is_small_real() && (is_real(type) || facts(type).bits > 16)))
     fail("quantizes to ", facts(type).name, "; expected integers of 16 bits or fewer, or floats of 8 or 4");
-  const Granularity each(n, x, scale);
+  const auto each = granularity(n, x, scale);
   const Type precision = type_attribute(n.attributes(), "precision", scale.type);
   n.give(0, inlined(extents(x.shape), [&](const Axes &at) {
            // The quotient is rounded as its precision says; what follows is exact in f32.
            const auto precise = [&](const Expression &e) {
              return cast(Type::f32, facts(precision).is_small_real() ? cast(Type::f32, e) : cast(precision, e));
            };
-           Expression q = precise(Value(x).at(at)) / precise(each.of(scale, at));
+           Expression q = precise(Value(x).at(at)) / precise(each(scale, at));
            q = precise(q);
            if (!is_real(type)) q = call(Function::round, q);
-           if (n.has(2)) q = q + cast(Type::f32, each.of(n.input(2), at));
+           if (n.has(2)) q = q + cast(Type::f32, each(n.input(2), at));
            return is_real(type) ? cast_to(type, q, saturate) : saturated(type, q);
          }));
 }
@@ -87,11 +75,11 @@ void dequantize(Lowering &n) {
   const Operand &x = n.input(0), &scale = n.input(1);
   const Type type = type_attribute(n.attributes(), "output_dtype", scale.type);
   if (n.has(2)) expect_zero_point(scale, n.input(2), x.type);
-  const Granularity each(n, x, scale);
+  const auto each = granularity(n, x, scale);
   n.give(0, inlined(extents(x.shape), [&](const Axes &at) {
            Expression v = cast(is_real(x.type) ? Type::f32 : Type::i64, Value(x).at(at));
-           if (n.has(2)) v = v - cast(v.type(), each.of(n.input(2), at));
-           return cast(type, cast(Type::f32, v) * cast(Type::f32, each.of(scale, at)));
+           if (n.has(2)) v = v - cast(v.type(), each(n.input(2), at));
+           return cast(type, cast(Type::f32, v) * cast(Type::f32, each(scale, at)));
          }));
 }
 
@@ -113,8 +101,7 @@ void dynamic_quantize(Lowering &n) {
     });
   };
   const Value zero = named("zero", rounded(min(max(-least / scale, 0), 255), {}));
-  const std::vector<Operand> made = n.computed({rounded(in / scale, zero), scale, zero});
-  for (size_t i = 0; i < made.size(); ++i) n.give(i, made[i]);
+  n.give({rounded(in / scale, zero), scale, zero});
 }
 
 }  // namespace

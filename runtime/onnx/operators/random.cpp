@@ -113,9 +113,7 @@ void dropout(Lowering &n) {
   const Value ratio = n.has(1) ? cast(Type::f64, n.reshaped(n.input(1), {})) : constant_value(Type::f64, 0.5);
   const Value mask = named("mask", Value(dropout_draws(n, x.shape)) >= ratio);
   const Value kept = cast(x.type, where(mask, cast(wide, x) / cast(wide, 1 - ratio), 0));
-  const std::vector<Operand> made = n.computed({kept, mask});
-  n.give(0, made[0]);
-  n.give(1, made[1]);
+  n.give({kept, mask});
 }
 
 }  // namespace

@@ -38,9 +38,9 @@ using Reduction = Value (*)(const Value &x, const std::vector<int> &axes);
 Lower reduction(Type (*working)(Type), Reduction of) {
   return [=](Lowering &n) {
     const Operand &x = n.input(0);
-    std::vector<int> axes = axes_in(n, listed(n, "axes", 1, "the axes").value_or(std::vector<int64_t>{}), x.rank());
-    if (axes.empty() && n.attributes().integer("noop_with_empty_axes", 0) == 0)
-      for (int d = 0; d < x.rank(); ++d) axes.push_back(d);
+    std::vector<int64_t> given = listed(n, "axes", 1, "the axes").value_or(Shape());
+    if (given.empty() && n.attributes().integer("noop_with_empty_axes", 0) == 0) given = numbers_below(x.shape.size());
+    const std::vector<int> axes = axes_in(given, x.rank());
     give_reduced(n, cast(x.type, of(cast(working(x.type), x), axes)), axes);
   };
 }
@@ -91,9 +91,7 @@ void top_k(Lowering &n) {
   expect_count(k, extent);
   if (extent > most_ranked) unsupported("compiled for more than ", most_ranked, " elements");
   const algorithms::Ranked first = algorithms::top(x, axis, k, largest);
-  const std::vector<Operand> made = n.computed({first.values, first.places});
-  n.give(0, made[0]);
-  n.give(1, made[1]);
+  n.give({first.values, first.places});
 }
 
 std::vector<HostValue> top_k_on_host(const HostCall &c) {

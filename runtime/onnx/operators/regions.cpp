@@ -7,6 +7,7 @@
 
 #include "runtime/onnx/operators/arguments.h"
 #include "runtime/onnx/operators/building_blocks.h"
+#include "runtime/onnx/operators/choices.h"
 #include "runtime/onnx/operators/operators.h"
 #include "runtime/tensor/element.h"
 
@@ -28,7 +29,7 @@ Expression infinity_below(Type type) { return formula::constant(type, -std::nume
 
 void max_roi_pool(Lowering &n) {
   const Operand &x = n.input(0), &regions = n.input(1);
-  expect_same_type(n, x, regions);
+  expect_same_type(x, regions);
   expect_regions(x, regions, 5);
   const std::vector<int64_t> pooled = n.attributes().integers("pooled_shape");
   if (pooled.size() != 2 || pooled[0] < 1 || pooled[1] < 1)
@@ -75,12 +76,10 @@ struct Alignment {
 
 Alignment alignment(const Lowering &n) {
   const Attributes &a = n.attributes();
-  const std::string mode = a.word("mode", "avg");
-  const std::string pixels =
-      a.word("coordinate_transformation_mode", n.opset() >= 16 ? "half_pixel" : "output_half_pixel");
-  if (mode != "avg" && mode != "max") fail("mode is '", mode, "'; expected avg or max");
-  if (pixels != "half_pixel" && pixels != "output_half_pixel")
-    fail("coordinate_transformation_mode is '", pixels, "'; expected half_pixel or output_half_pixel");
+  const char *name = "coordinate_transformation_mode";
+  const std::string mode = one_of({"avg", "max"}, "mode", a.word("mode", "avg"));
+  const std::string pixels = one_of({"half_pixel", "output_half_pixel"}, name,
+                                    a.word(name, n.opset() >= 16 ? "half_pixel" : "output_half_pixel"));
   return {a.integer("output_height", 1), a.integer("output_width", 1),     a.integer("sampling_ratio", 0),
           a.real("spatial_scale", 1),    pixels == "half_pixel" ? 0.5 : 0, mode == "max"};
 }
@@ -134,10 +133,9 @@ Neighbours neighbours(const Grid &g, const Expression &place, const Expression &
 
 void roi_align(Lowering &n) {
   const Operand &x = n.input(0), &regions = n.input(1), &images = n.input(2);
-  expect_same_type(n, x, regions);
+  expect_same_type(x, regions);
   expect_regions(x, regions, 4);
-  if (images.shape != Shape{regions.shape[0]})
-    fail("batch_indices are ", to_string(images.shape), " for ", regions.shape[0], " regions");
+  expect_shape(images, {regions.shape[0]}, "batch_indices");
   expect_indices(images, x.shape[0]);
   const Alignment how = alignment(n);
   const Type type = working_type(x.type);

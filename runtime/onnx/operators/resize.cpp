@@ -4,6 +4,8 @@
 #include <cmath>
 #include <optional>
 
+#include "runtime/onnx/operators/arguments.h"
+#include "runtime/onnx/operators/choices.h"
 #include "runtime/onnx/operators/operators.h"
 #include "runtime/onnx/operators/resize_table.h"
 #include "runtime/onnx/operators/small_casts.h"
@@ -27,8 +29,6 @@ bool is_identity(const ResizeAxis &a) {
 
 // ---- What the node says.
 
-int64_t scaled(int64_t extent, double scale) { return integer_of(std::floor(static_cast<double>(extent) * scale)); }
-
 std::vector<double> expect_count(std::vector<double> values, size_t count, const char *what) {
   if (values.size() != count) fail(values.size(), " ", what, "; expected ", count);
   return values;
@@ -44,14 +44,14 @@ std::vector<ResizeAxis> unchanged(const Shape &shape) {
 void set_scale(ResizeAxis &a, double scale) {
   if (!(scale > 0)) fail("a scale of ", scale, "; expected a positive one");
   a.scale = scale;
-  a.to = scaled(a.from, scale);
+  a.to = integer_of(std::floor(static_cast<double>(a.from) * scale));
 }
 
 // The sizes that were asked for, or those with the image's own aspect ratio that fit inside or around them.
 void set_sizes(const Lowering &n, Plan &plan, const std::vector<int> &which, const std::vector<int64_t> &sizes) {
-  const std::string policy = n.attributes().word("keep_aspect_ratio_policy", "stretch");
-  if (policy != "stretch" && policy != "not_larger" && policy != "not_smaller")
-    fail("keep_aspect_ratio_policy is '", policy, "'; expected stretch, not_larger or not_smaller");
+  const char *name = "keep_aspect_ratio_policy";
+  const std::string policy =
+      one_of({"stretch", "not_larger", "not_smaller"}, name, n.attributes().word(name, "stretch"));
   if (sizes.size() != which.size()) fail(sizes.size(), " sizes; expected ", which.size());
   std::optional<double> common;
   for (size_t i = 0; i < which.size(); ++i) {
@@ -81,11 +81,7 @@ Plan resize_plan(const Lowering &n, const Operand &x) {
   plan.extrapolation = a.real("extrapolation_value", 0);
   plan.axes = unchanged(x.shape);
 
-  std::vector<int> which;
-  if (a.has("axes"))
-    for (int64_t d : a.integers("axes")) which.push_back(n.axis(d, x.rank()));
-  else
-    for (int d = 0; d < x.rank(); ++d) which.push_back(d);
+  const std::vector<int> which = axes_in(a.integers("axes", numbers_below(x.shape.size())), x.rank());
   const auto given = [&](size_t i) { return n.has(i) && elements(n.input(i).shape) > 0; };
   if (given(2) == given(3) && !which.empty()) fail("expected either scales or sizes");
   if (plan.rule.coordinates == "tf_crop_and_resize") {

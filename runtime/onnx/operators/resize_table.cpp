@@ -1,4 +1,5 @@
 #include "runtime/onnx/operators/resize_table.h"
+#include "runtime/onnx/operators/choices.h"
 
 #include <algorithm>
 #include <cmath>
@@ -75,13 +76,6 @@ double keys(double distance, double a) {
   return 0;
 }
 
-template <typename Value>
-Value find(const std::map<std::string, Value> &all, const std::string &word, const char *what) {
-  const auto it = all.find(word);
-  if (it == all.end()) fail(what, " is '", word, "', which there is not");
-  return it->second;
-}
-
 // Taps that the edge moved to one element share its weight by halves, whose products add up exactly: what lies beyond the
 // edge is the same as what lies on it, and they are still equal when they are sorted.
 void share_by_halves(const int64_t *elements, double *weights, int64_t taps) {
@@ -96,12 +90,12 @@ void share_by_halves(const int64_t *elements, double *weights, int64_t taps) {
 }  // namespace
 
 ResizeTable resize_table(const ResizeRule &rule, const ResizeAxis &axis) {
-  const Coordinate coordinate = find(coordinates(), rule.coordinates, "coordinate_transformation_mode");
+  const Coordinate coordinate = one_of(coordinates(), "coordinate_transformation_mode", rule.coordinates);
   const bool nearest = rule.mode == "nearest", cubic = rule.mode == "cubic";
-  if (!nearest && !cubic && rule.mode != "linear") fail("mode is '", rule.mode, "'; expected nearest, linear or cubic");
+  one_of({"nearest", "linear", "cubic"}, "mode", rule.mode);
   // Before opset 11 there was no choice: down where an axis grows, up where it shrinks.
   const std::string rounded = rule.rounding != "by_scale" ? rule.rounding : axis.scale < 1 ? "ceil" : "floor";
-  const Rounding rounding = nearest ? find(roundings(), rounded, "nearest_mode") : nullptr;
+  const Rounding rounding = nearest ? one_of(roundings(), "nearest_mode", rounded) : nullptr;
   // A filter against aliasing is as much wider as the result is smaller.
   const double shrink = rule.antialias && !nearest ? std::min(axis.scale, 1.0) : 1;
   const int64_t first = integer_of(std::floor((cubic ? -2 : -1) / shrink)) + 1;

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 
 #include "algorithms/convolution.h"
 #include "algorithms/normalisation.h"
 #include "algorithms/sampling.h"
 #include "runtime/onnx/operators/arguments.h"
 #include "runtime/onnx/operators/building_blocks.h"
+#include "runtime/onnx/operators/choices.h"
 #include "runtime/onnx/operators/convolution.h"
 #include "runtime/onnx/operators/operators.h"
 
@@ -32,10 +32,8 @@ Interpolation grid_interpolation(const Lowering &n, bool aligned) {
                                                         {"cubic", Filter::cubic}};
   static const std::map<std::string, Outside> edges = {
       {"zeros", Outside::zeros}, {"border", Outside::border}, {"reflection", Outside::reflection}};
-  const std::string mode = n.attributes().word("mode", "linear"), edge = n.attributes().word("padding_mode", "zeros");
-  if (!filters.count(mode)) fail("mode is '", mode, "'; expected nearest, linear or cubic");
-  if (!edges.count(edge)) fail("padding_mode is '", edge, "'; expected zeros, border or reflection");
-  return {filters.at(mode), edges.at(edge), aligned};
+  return {one_of(filters, "mode", n.attributes().word("mode", "linear")),
+          one_of(edges, "padding_mode", n.attributes().word("padding_mode", "zeros")), aligned};
 }
 
 void grid_sample(Lowering &n) {
@@ -81,13 +79,12 @@ Operand deformed_columns(Lowering &n, const SlidingAxes &axes) {
   const auto rank = static_cast<int64_t>(axes.size());
   if (groups < 1 || x.shape[1] % groups != 0)
     fail(x.shape[1], " channels do not divide into ", groups, " groups of offsets");
-  Shape shape = {x.shape[0], x.shape[1], taps}, offsets = {x.shape[0], groups * taps * rank},
-        masks = {x.shape[0], groups * taps};
-  for (const SlidingAxis &a : axes)
-    for (Shape *s : {&shape, &offsets, &masks}) s->push_back(a.positions);
-  if (offset.shape != offsets) fail("offsets of ", to_string(offset.shape), "; expected ", to_string(offsets));
-  if (masked && n.input(4).shape != masks)
-    fail("a mask of ", to_string(n.input(4).shape), "; expected ", to_string(masks));
+  const Shape positions = positions_of(axes), offsets = image_of(x.shape[0], groups * taps * rank, positions),
+              masks = image_of(x.shape[0], groups * taps, positions);
+  Shape shape = image_of(x.shape[0], x.shape[1], positions);
+  shape.insert(shape.begin() + 2, taps);
+  expect_shape(offset, offsets, "the offset");
+  expect_shape(n.optional(4), masks, "the mask");
   const Type type = working_type(x.type);
   const Value image = cast(type, x), beside = cast(type, offset), mask = masked ? cast(type, n.input(4)) : Value();
   return n.computed(
@@ -112,10 +109,9 @@ Operand deformed_columns(Lowering &n, const SlidingAxes &axes) {
 
 void deform_conv(Lowering &n) {
   const Operand &x = n.input(0), &w = n.input(1);
-  expect_same_type(n, x, w);
-  if (x.rank() < 3 || w.rank() != x.rank())
-    fail("an image of ", to_string(x.shape), " and weights of ", to_string(w.shape),
-         "; expected (N, C, D1, ...) and as many dimensions");
+  expect_same_type(x, w);
+  expect_weights(x, w);
+  if (x.rank() < 3) fail("an image of ", to_string(x.shape), "; expected (N, C, D1, ...)");
   const SlidingAxes axes = sliding_axes(n, x.shape, {w.shape.begin() + 2, w.shape.end()});
   const int64_t outputs = w.shape[0], groups = groups_of(n, x.shape[1], outputs);
   if (w.shape[1] * groups != x.shape[1])
@@ -124,11 +120,9 @@ void deform_conv(Lowering &n) {
   const int64_t depth = w.shape[1] * elements(kernel_of(axes)), positions = elements(positions_of(axes));
   const Operand columns = n.reshaped(deformed_columns(n, axes), {x.shape[0], groups, depth, positions});
   const Operand weights = n.reshaped(w, {groups, outputs / groups, depth});
-  Shape shape = {x.shape[0], outputs};
-  for (const SlidingAxis &a : axes) shape.push_back(a.positions);
-  const Operand y = n.reshaped(matrix_product(n, weights, columns), shape);
+  const Operand y = n.reshaped(matrix_product(n, weights, columns), image_of(x.shape[0], outputs, positions_of(axes)));
   if (!n.has(3)) return n.give(0, y);
-  expect_bias(n.input(3), outputs);
+  expect_shape(n.input(3), {outputs}, "the bias");
   n.give(0, y + algorithms::by_channel(n.input(3), y));
 }
 
@@ -137,12 +131,10 @@ void deform_conv(Lowering &n) {
 void center_crop_pad(Lowering &n) {
   const Operand &x = n.input(0);
   const std::vector<int64_t> wanted = n.known_integers(1, "the shape");
-  std::vector<int64_t> all(x.shape.size());
-  std::iota(all.begin(), all.end(), 0);
-  const std::vector<int64_t> axes = n.attributes().integers("axes", all);
+  const std::vector<int> axes = axes_in(n.attributes().integers("axes", numbers_below(x.shape.size())), x.rank());
   if (wanted.size() != axes.size()) fail("a shape of ", wanted.size(), " extents for ", axes.size(), " axes");
   Shape shape = x.shape;
-  for (size_t i = 0; i < axes.size(); ++i) shape[static_cast<size_t>(n.axis(axes[i], x.rank()))] = wanted[i];
+  for (size_t i = 0; i < axes.size(); ++i) shape[static_cast<size_t>(axes[i])] = wanted[i];
   expect_room(x.type, shape);
   n.give(0, compute("center", extents(shape), [&](Axes at) {
            for (size_t d = 0; d < shape.size(); ++d) at[d] = at[d] - (shape[d] - x.shape[d]) / 2;
@@ -157,16 +149,15 @@ void col2im(Lowering &n) {
   const Shape image = n.known_integers(1, "the image's shape"), block = n.known_integers(2, "the block's shape");
   if (x.rank() != 3 || image.size() != block.size())
     fail("columns of ", to_string(x.shape), " for an image of ", to_string(image), " and blocks of ", to_string(block));
-  Shape shape = {x.shape[0], 0};
-  shape.insert(shape.end(), image.begin(), image.end());
-  const SlidingAxes axes = sliding_axes(n, shape, block);
+  const SlidingAxes axes = sliding_axes(n, image_of(x.shape[0], 0, image), block);
   const int64_t taps = elements(block), positions = elements(positions_of(axes));
   if (taps < 1 || x.shape[1] % taps != 0 || x.shape[2] != positions)
     fail("columns of ", to_string(x.shape), "; expected [N, C * ", taps, ", ", positions, "]");
-  shape[1] = x.shape[1] / taps;
-  Shape apart = {x.shape[0], shape[1]};
-  for (const Shape &more : {block, positions_of(axes)}) apart.insert(apart.end(), more.begin(), more.end());
-  n.give(0, algorithms::from_columns(n.reshaped(x, apart), extents(block), slides_of(axes), extents(shape)));
+  const int64_t channels = x.shape[1] / taps;
+  Shape apart = image_of(x.shape[0], channels, block);
+  for (int64_t p : positions_of(axes)) apart.push_back(p);
+  n.give(0, algorithms::from_columns(n.reshaped(x, apart), extents(block), slides_of(axes),
+                                     extents(image_of(x.shape[0], channels, image))));
 }
 
 }  // namespace

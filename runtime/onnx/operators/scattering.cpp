@@ -4,9 +4,11 @@
 // times more work as there are such updates. The host writes each update where it belongs, once.
 
 #include <algorithm>
+#include <optional>
 
 #include "runtime/onnx/operators/arguments.h"
-#include "runtime/onnx/operators/axis.h"
+#include "runtime/onnx/operators/building_blocks.h"
+#include "runtime/onnx/operators/choices.h"
 #include "runtime/onnx/operators/operators.h"
 #include "runtime/onnx/operators/wide_numbers.h"
 
@@ -17,24 +19,20 @@ namespace {
 using namespace formula;
 
 struct Merge {
-  const char *name;
   Function pairwise, all;
-};
-
-const Merge merges[] = {
-    {"add", Function::add, Function::sum},
-    {"mul", Function::multiply, Function::product},
-    {"max", Function::maximum, Function::greatest},
-    {"min", Function::minimum, Function::least},
 };
 
 // Null: updates replace.
 const Merge *merge_of(const Attributes &a) {
-  const std::string given = a.word("reduction", "none");
-  if (given == "none") return nullptr;
-  for (const Merge &m : merges)
-    if (m.name == given) return &m;
-  fail("its reduction is '", given, "'; expected none, add, mul, max or min");
+  static const std::map<std::string, std::optional<Merge>> merges = {
+      {"none", std::nullopt},
+      {"add", Merge{Function::add, Function::sum}},
+      {"mul", Merge{Function::multiply, Function::product}},
+      {"max", Merge{Function::maximum, Function::greatest}},
+      {"min", Merge{Function::minimum, Function::least}},
+  };
+  const std::optional<Merge> &found = one_of(merges, "reduction", a.word("reduction", "none"));
+  return found ? &*found : nullptr;
 }
 
 // What an element becomes: `hits` says whether the update of a step lands on it, `update` reads that update.
@@ -44,9 +42,7 @@ Expression merged(const Merge *merge, const Expression &old, const std::vector<i
   if (!merge) {
     // The last update that hits.
     const Expression last = reduce(Function::greatest, extents, [&](const Axes &s) {
-      Expression number = index(0);
-      for (size_t i = 0; i < s.size(); ++i) number = number * extents[i] + s[i];
-      return select(hits(s), number, index(-1));
+      return select(hits(s), row_major_index(s, extents), index(-1));
     });
     Axes step(extents.size());
     Expression rest = last;
@@ -81,7 +77,7 @@ size_t elements_axis(int64_t given, const Shape &data, const Shape &indices, con
 
 void scatter_elements(Lowering &n) {
   const Operand &data = n.input(0), &indices = n.input(1), &updates = n.input(2);
-  expect_same_type(n, data, updates);
+  expect_same_type(data, updates);
   const size_t axis = elements_axis(n.attributes().integer("axis", 0), data.shape, indices.shape, updates.shape);
   const Merge *merge = merge_of(n.attributes());
   expect_merge(merge, data.type);
@@ -122,7 +118,7 @@ size_t row_depth(const Shape &data, const Shape &indices, const Shape &updates) 
 
 void scatter_nd(Lowering &n) {
   const Operand &data = n.input(0), &indices = n.input(1), &updates = n.input(2);
-  expect_same_type(n, data, updates);
+  expect_same_type(data, updates);
   const size_t depth = row_depth(data.shape, indices.shape, updates.shape);
   const Merge *merge = merge_of(n.attributes());
   expect_merge(merge, data.type);
@@ -154,6 +150,10 @@ void scatter_nd(Lowering &n) {
 
 template <typename T>
 T merged_pair(Function f, T a, T b) {
+  // Sums and products of integers wrap without undefined behaviour.
+  if constexpr (std::is_same_v<T, int64_t>)
+    if (f == Function::add || f == Function::multiply)
+      return static_cast<T>(merged_pair(f, static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
   switch (f) {
     case Function::add:
       return a + b;
@@ -183,17 +183,10 @@ Tensor written(const Merge *merge, const Tensor &data, const std::vector<int64_t
     expect_merge(merge, data.type());
     return with_widest(data.type(), [&](auto *of) {
       using T = std::remove_pointer_t<decltype(of)>;
-      // Integers are merged as naturals: sums and products wrap without undefined behaviour.
-      using Wrapping = std::conditional_t<std::is_same_v<T, int64_t>, uint64_t, T>;
-      const bool ordered = merge->pairwise == Function::maximum || merge->pairwise == Function::minimum;
       const Tensor y = converted(data, widest(data.type())).clone(), u = converted(given, widest(data.type()));
       T *to = y.data<T>();
       const T *from = u.data<T>();
-      for (size_t i = 0; i < places.size(); ++i)
-        to[places[i]] =
-            ordered ? merged_pair<T>(merge->pairwise, to[places[i]], from[i])
-                    : static_cast<T>(merged_pair<Wrapping>(merge->pairwise, static_cast<Wrapping>(to[places[i]]),
-                                                           static_cast<Wrapping>(from[i])));
+      for (size_t i = 0; i < places.size(); ++i) to[places[i]] = merged_pair(merge->pairwise, to[places[i]], from[i]);
       return converted(y, data.type());
     });
   }
@@ -254,10 +247,9 @@ std::vector<HostValue> scatter_nd_on_host(const HostCall &c) {
 
 void tensor_scatter(Lowering &n) {
   const Operand &cache = n.input(0), &update = n.input(1);
-  expect_same_type(n, cache, update);
+  expect_same_type(cache, update);
   const auto axis = static_cast<size_t>(n.axis(n.attributes().integer("axis", -2), cache.rank()));
-  const std::string mode = n.attributes().word("mode", "linear");
-  if (mode != "linear" && mode != "circular") fail("its mode is '", mode, "'; expected linear or circular");
+  const std::string mode = one_of({"linear", "circular"}, "mode", n.attributes().word("mode", "linear"));
   if (axis == 0) fail("its axis is that of the batch");
   const int64_t length = cache.shape[axis];
   Shape wanted = update.shape;

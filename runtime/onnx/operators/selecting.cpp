@@ -7,6 +7,7 @@
 
 #include "runtime/onnx/operators/axis.h"
 #include "runtime/onnx/operators/operators.h"
+#include "runtime/onnx/operators/text_numbers.h"
 #include "runtime/onnx/operators/wide_numbers.h"
 #include "runtime/tensor/parts.h"
 
@@ -16,22 +17,12 @@ namespace {
 
 Tensor flat(const Tensor &x) { return x.in_layout(Layout::row_major).reshaped({x.size()}); }
 
-Tensor list_of(const std::vector<int64_t> &values) {
-  return Tensor::of<int64_t>({static_cast<int64_t>(values.size())}, values);
-}
-
 std::vector<HostValue> non_zero(const HostCall &c) {
   const Tensor &x = c.tensor(0);
   std::vector<int64_t> places;
-  if (x.type() == Type::text) {
-    const Tensor texts = x.in_layout(Layout::row_major);
-    for (int64_t i = 0; i < x.size(); ++i)
-      if (!texts.data<std::string>()[i].empty()) places.push_back(i);
-  } else {
-    const Tensor marks = converted(x, Type::boolean);
-    for (int64_t i = 0; i < x.size(); ++i)
-      if (marks.data<bool>()[i]) places.push_back(i);
-  }
+  const Tensor marks = converted(TextNumbers().of(x), Type::boolean);  // of an empty text it is 0
+  for (int64_t i = 0; i < x.size(); ++i)
+    if (marks.data<bool>()[i]) places.push_back(i);
   const auto count = static_cast<int64_t>(places.size());
   const Tensor y = Tensor::empty({x.rank(), count}, Type::i64);
   const Shape strides = dense_strides(x.shape(), Layout::row_major);

@@ -4,6 +4,7 @@
 
 #include "algorithms/movement.h"
 #include "runtime/onnx/operators/arguments.h"
+#include "runtime/onnx/operators/choices.h"
 #include "runtime/onnx/operators/operators.h"
 #include "runtime/tensor/strided.h"
 
@@ -51,7 +52,7 @@ void squeeze(Lowering &n) {
   const auto given = listed(n, "axes", 1, "the axes");
   std::vector<bool> dropped(x.shape.size(), false);
   if (given)
-    for (int a : axes_in(n, *given, x.rank())) dropped[static_cast<size_t>(a)] = true;
+    for (int a : axes_in(*given, x.rank())) dropped[static_cast<size_t>(a)] = true;
   Shape shape;
   for (size_t d = 0; d < x.shape.size(); ++d) {
     if (dropped[d] && x.shape[d] != 1) fail("cannot drop dimension ", d, " of ", to_string(x.shape));
@@ -66,7 +67,7 @@ void unsqueeze(Lowering &n) {
   if (!given) fail("has no axes");
   const size_t rank = x.shape.size() + given->size();
   std::vector<bool> added(rank, false);
-  for (int a : axes_in(n, *given, static_cast<int>(rank))) added[static_cast<size_t>(a)] = true;
+  for (int a : axes_in(*given, static_cast<int>(rank))) added[static_cast<size_t>(a)] = true;
   Shape shape;
   auto next = x.shape.begin();
   for (size_t d = 0; d < rank; ++d) shape.push_back(added[d] ? 1 : *next++);
@@ -77,7 +78,7 @@ void transpose(Lowering &n) {
   const Operand &x = n.input(0);
   std::vector<int> order;
   if (n.attributes().has("perm"))
-    order = axes_in(n, n.attributes().integers("perm"), x.rank());
+    order = axes_in(n.attributes().integers("perm"), x.rank());
   else
     for (int d = x.rank() - 1; d >= 0; --d) order.push_back(d);
   if (static_cast<int>(order.size()) != x.rank()) fail("orders ", order.size(), " dimensions of ", to_string(x.shape));
@@ -115,9 +116,8 @@ void depth_to_space(Lowering &n) {
   const Operand &x = n.input(0);
   const int64_t b = block_size(n);
   if (x.shape[1] % (b * b) != 0) fail(x.shape[1], " channels are not blocks of ", b, " x ", b);
-  const std::string mode = n.attributes().word("mode", "DCR");
-  if (mode != "DCR" && mode != "CRD") fail("its mode is '", mode, "'; expected DCR or CRD");
-  n.give(0, algorithms::pixel_shuffle(x, b, mode == "DCR"));
+  const bool apart = one_of({"DCR", "CRD"}, "mode", n.attributes().word("mode", "DCR")) == "DCR";
+  n.give(0, algorithms::pixel_shuffle(x, b, apart));
 }
 
 void space_to_depth(Lowering &n) {

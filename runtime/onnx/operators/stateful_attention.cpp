@@ -3,9 +3,12 @@
 
 #include <cmath>
 
+#include "algorithms/convolution.h"
 #include "algorithms/functions.h"
 #include "algorithms/normalisation.h"
+#include "runtime/onnx/operators/arguments.h"
 #include "runtime/onnx/operators/building_blocks.h"
+#include "runtime/onnx/operators/choices.h"
 #include "runtime/onnx/operators/operators.h"
 
 namespace saltern {
@@ -23,9 +26,8 @@ using namespace formula;
 class LinearAttention {
  public:
   explicit LinearAttention(Lowering &n) : n_(n), query_(n.input(0)), key_(n.input(1)), value_(n.input(2)) {
-    const std::string rule = n.attributes().word("update_rule", "gated_delta");
-    if (rule != "linear" && rule != "gated" && rule != "delta" && rule != "gated_delta")
-      fail("update_rule is '", rule, "'; expected linear, gated, delta or gated_delta");
+    const std::string rule = one_of({"linear", "gated", "delta", "gated_delta"}, "update_rule",
+                                    n.attributes().word("update_rule", "gated_delta"));
     gated_ = rule.rfind("gated", 0) == 0;
     corrected_ = rule == "delta" || rule == "gated_delta";
     if (n.has(4) != gated_) fail("update_rule ", rule, gated_ ? " needs" : " has no", " decay");
@@ -51,8 +53,7 @@ class LinearAttention {
 
   void lower() {
     const Shape shape = {batch_, heads_, key_size_, value_size_};
-    if (n_.has(3) && n_.input(3).shape != shape)
-      fail("past_state is ", to_string(n_.input(3).shape), "; expected ", to_string(shape));
+    expect_shape(n_.optional(3), shape, "past_state");
     const Type state_type = n_.has(3) ? n_.input(3).type : query_.type;
     Operand state = n_.has(3) ? n_.casted(n_.input(3), Type::f32) : filled(n_, Type::f32, shape, 0);
     std::vector<Operand> outputs;
@@ -125,24 +126,17 @@ void causal_convolution(Lowering &n) {
       weight.shape[2] < 1)
     fail("an input of ", to_string(x.shape), " and weights of ", to_string(weight.shape),
          "; expected (batch, channels, length) and (channels, 1, k)");
-  const std::string activation = n.attributes().word("activation", "none");
-  if (activation != "none" && activation != "silu" && activation != "swish")
-    fail("activation is '", activation, "'; expected none, silu or swish");
-  const int64_t taps = weight.shape[2], before = taps - 1;
+  const std::string activation =
+      one_of({"none", "silu", "swish"}, "activation", n.attributes().word("activation", "none"));
+  const int64_t before = weight.shape[2] - 1;
   const Shape state = {x.shape[0], x.shape[1], before};
-  const bool has_past = n.has(3);
-  if (has_past && n.input(3).shape != state)
-    fail("past_state is ", to_string(n.input(3).shape), "; expected ", to_string(state));
-  const Value now = x, past = has_past ? n.input(3) : filled(n, x.type, state, 0),
+  expect_shape(n.optional(3), state, "past_state");
+  const Value now = x, past = n.has(3) ? n.input(3) : filled(n, x.type, state, 0),
               kernel = cast(working_type(x.type), weight);
   const Value padded = inlined({x.shape[0], x.shape[1], before + x.shape[2]}, [&](const Axes &at) {
     return select(at[2] < before, past.at(at), now(at[0], at[1], at[2] - before));
   });
-  Value y = compute("causal", now.extents(), [&](const Axes &at) {
-    return sum({Expression(taps)}, [&](const Axes &k) {
-      return kernel(at[1], 0, k[0]) * cast(kernel.type(), padded(at[0], at[1], at[2] + k[0]));
-    });
-  });
+  Value y = algorithms::convolution(cast(kernel.type(), padded), kernel, algorithms::Slide(), x.shape[1]);
   if (n.has(2)) y = y + algorithms::by_channel(cast(kernel.type(), n.input(2)), y);
   if (activation != "none") y = algorithms::silu(y);
   n.give(0, cast(x.type, y));

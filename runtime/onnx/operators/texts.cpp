@@ -9,6 +9,7 @@
 #include <regex>
 #include <set>
 
+#include "runtime/onnx/operators/choices.h"
 #include "runtime/onnx/operators/code_points.h"
 #include "runtime/onnx/operators/operators.h"
 #include "runtime/tensor/strided.h"
@@ -141,9 +142,8 @@ std::vector<HostValue> normalize(const HostCall &c) {
   if (x.rank() != 1 && (x.rank() != 2 || x.extent(0) != 1))
     fail("its input has the shape ", to_string(x.shape()), "; expected [C] or [1, C]");
   const Attributes &a = c.attributes();
-  const std::string change = a.word("case_change_action", "NONE");
-  if (change != "NONE" && change != "LOWER" && change != "UPPER")
-    fail("its case_change_action is '", change, "'; expected NONE, LOWER or UPPER");
+  const std::string change =
+      one_of({"NONE", "LOWER", "UPPER"}, "case_change_action", a.word("case_change_action", "NONE"));
   const bool exact = a.integer("is_case_sensitive", 0) != 0;
   const auto key = [&](const std::string &word) { return exact ? word : in_case(Case::lower, word); };
   std::set<std::string> stops;

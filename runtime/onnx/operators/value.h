@@ -9,6 +9,12 @@
 
 namespace saltern {
 
+// A vector of these elements.
+template <typename T>
+Tensor list_of(const std::vector<T> &values) {
+  return Tensor::of<T>({static_cast<int64_t>(values.size())}, values);
+}
+
 class HostValue {
  public:
   using Sequence = std::vector<HostValue>;

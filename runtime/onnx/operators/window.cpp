@@ -1,4 +1,5 @@
 #include "runtime/onnx/operators/window.h"
+#include "runtime/onnx/operators/choices.h"
 
 #include <algorithm>
 #include <limits>
@@ -17,10 +18,7 @@ std::vector<int64_t> per_axis(const Lowering &n, const std::string &name, size_t
 }
 
 std::string automatic_padding(const Lowering &n) {
-  std::string word = n.attributes().word("auto_pad", "NOTSET");
-  if (word != "NOTSET" && word != "VALID" && word != "SAME_UPPER" && word != "SAME_LOWER")
-    fail("auto_pad is '", word, "'; expected NOTSET, VALID, SAME_UPPER or SAME_LOWER");
-  return word;
+  return one_of({"NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"}, "auto_pad", n.attributes().word("auto_pad", "NOTSET"));
 }
 
 namespace {
@@ -89,23 +87,13 @@ Attributes window_attributes(const SlidingAxes &axes) {
   return {{"strides", strides}, {"dilations", dilations}, {"pads", before}};
 }
 
+Shape as_image(const Shape &s) { return s.size() == 3 ? Shape{s[0], s[1], 1, s[2]} : s; }
+
 Operand as_image(Lowering &n, const Operand &x) {
   if (x.rank() != 3) return x;
-  const Shape shape = {x.shape[0], x.shape[1], 1, x.shape[2]};
+  const Shape shape = as_image(x.shape);
   // What is constant stays so: kernels with packed weights want that.
   return x.value.defined() ? n.constant(x.value.in_layout(Layout::row_major).reshaped(shape)) : n.reshaped(x, shape);
-}
-
-Shape kernel_of(const SlidingAxes &axes) {
-  Shape all;
-  for (const SlidingAxis &a : axes) all.push_back(a.kernel);
-  return all;
-}
-
-Shape positions_of(const SlidingAxes &axes) {
-  Shape all;
-  for (const SlidingAxis &a : axes) all.push_back(a.positions);
-  return all;
 }
 
 algorithms::Slides slides_of(const SlidingAxes &axes) {

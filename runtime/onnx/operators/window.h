@@ -31,11 +31,23 @@ SlidingAxes sliding_axes(const Lowering &n, const Shape &image, Shape kernel = {
 // dimension of 1 put in for those of rank 3.
 Attributes window_attributes(const SlidingAxes &axes);
 // (N, C, L) as (N, C, 1, L); images of rank 4 as they are.
+Shape as_image(const Shape &shape);
 Operand as_image(Lowering &n, const Operand &x);
 
-// The extents of all kernels, and positions.
-Shape kernel_of(const SlidingAxes &axes);
-Shape positions_of(const SlidingAxes &axes);
+// One number of each axis.
+inline Shape each_of(const SlidingAxes &axes, int64_t SlidingAxis::*what) {
+  Shape all;
+  for (const SlidingAxis &a : axes) all.push_back(a.*what);
+  return all;
+}
+inline Shape kernel_of(const SlidingAxes &axes) { return each_of(axes, &SlidingAxis::kernel); }
+inline Shape positions_of(const SlidingAxes &axes) { return each_of(axes, &SlidingAxis::positions); }
+// (N, C, D1, ..., Dn)
+inline Shape image_of(int64_t batch, int64_t channels, const Shape &spatial) {
+  Shape shape = {batch, channels};
+  shape.insert(shape.end(), spatial.begin(), spatial.end());
+  return shape;
+}
 
 algorithms::Slides slides_of(const SlidingAxes &axes);
 

@@ -35,5 +35,22 @@ TEST(ThresholdedRelu, InfinitiesBelowTheThresholdAreZero) {
   EXPECT_EQ(values_of<float>(call.lowered()[0]), (std::vector<float>{0, 0, 0.5F, INFINITY}));
 }
 
+TEST(BitShift, AWordThatIsNoneOfTheKnownOnesIsNamedBesideThem) {
+  const Tensor x = numbers({1}, {4}, Type::u8);
+  expect_error(
+      [&] {
+        OperatorCall{"BitShift", {x, x}, {{"direction", std::string("UP")}}}.lowered();
+      },
+      {"direction is 'UP'; expected LEFT or RIGHT"});
+  expect_error(
+      [&] {
+        OperatorCall{"DepthToSpace",
+                     {numbers({1, 4, 1, 1}, {0, 1, 2, 3})},
+                     {{"blocksize", int64_t{2}}, {"mode", std::string("RCD")}}}
+            .lowered();
+      },
+      {"mode is 'RCD'; expected DCR or CRD"});
+}
+
 }  // namespace
 }  // namespace saltern

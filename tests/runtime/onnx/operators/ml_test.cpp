@@ -87,5 +87,41 @@ TEST(LabelEncoder, TheHostAndTheFormulaFindTheSame) {
   EXPECT_EQ(values_of<int64_t>(call.lowered()[0]), expected);
 }
 
+TEST(LabelEncoder, TextsAreLookedUpByTheirNumbers) {
+  const Tensor x = Tensor::of<std::string>({2, 2}, {"b", "", "?", "a"});
+  const auto call = [&](const Attributes &a) { return model("LabelEncoder", {x}, a).on_host()[0]; };
+  EXPECT_EQ(values_of<std::string>(call({{"keys_strings", Texts{"a", "b", "", "a"}},
+                                         {"values_strings", Texts{"x", "y", "z", "w"}},
+                                         {"default_string", std::string("none")}})),
+            (Texts{"y", "z", "none", "w"}));
+  EXPECT_EQ(values_of<float>(call({{"keys_strings", Texts{"a"}}, {"values_floats", std::vector<double>{1.5}}})),
+            (std::vector<float>{-0.0F, -0.0F, -0.0F, 1.5F}));
+  EXPECT_EQ(values_of<int64_t>(call({{"keys_strings", Texts{}}, {"values_int64s", Integers{}}})),
+            (Integers{-1, -1, -1, -1}));
+  EXPECT_THROW(call({{"keys_int64s", Integers{1}}, {"values_int64s", Integers{1}}}), Error);
+}
+
+TEST(LabelEncoder, KeysOfAnotherWidthAreComparedAsTheWider) {
+  const OperatorCall call = model("LabelEncoder", {numbers({2}, {0.5, 0.1}, Type::f64)},
+                                  {{"keys_floats", std::vector<double>{0.5, 0.1}}, {"values_int64s", Integers{5, 6}}});
+  EXPECT_EQ(values_of<int64_t>(call.lowered()[0]), (Integers{5, -1}));  // 0.1 is no f32
+}
+
+TEST(CategoryMapper, GoesBothWays) {
+  const Attributes a = {{"cats_int64s", Integers{4, 9}}, {"cats_strings", Texts{"cat", "dog"}}};
+  const Tensor texts = Tensor::of<std::string>({2}, {"dog", "cow"}), whole = Tensor::of<int64_t>({2}, {4, 5});
+  EXPECT_EQ(values_of<int64_t>(model("CategoryMapper", {texts}, a).on_host()[0]), (Integers{9, -1}));
+  EXPECT_EQ(values_of<std::string>(model("CategoryMapper", {whole}, a).on_host()[0]), (Texts{"cat", "_Unused"}));
+}
+
+TEST(ArrayFeatureExtractor, TakesTextsAsItTakesNumbers) {
+  const Tensor x = Tensor::of<std::string>({2, 3}, {"a", "b", "c", "d", "e", "f"});
+  const auto call = [&](const Integers &which) {
+    return model("ArrayFeatureExtractor", {x, Tensor::of<int64_t>({2}, which)}, {}).on_host()[0];
+  };
+  EXPECT_EQ(values_of<std::string>(call({2, 0})), (Texts{"c", "a", "f", "d"}));
+  EXPECT_THROW(call({0, 3}), Error);
+}
+
 }  // namespace
 }  // namespace saltern
