@@ -1,6 +1,7 @@
 #pragma once
 // Operators of imported graphs that walk graphs of their own: If, Loop, Scan, SequenceMap, FlexAttention.
 
+#include "runtime/onnx/operators/axis.h"
 #include "runtime/onnx/walk.h"
 
 namespace saltern {
@@ -132,9 +133,7 @@ class ControlFlow {
     int64_t length = -1;
     for (size_t i = 0; i < s.scans; ++i) {
       const Shape &shape = walk_.shape(inputs[s.states + i]);
-      const int64_t given = i < s.input_axes.size() ? s.input_axes[i] : 0, rank = static_cast<int64_t>(shape.size());
-      if (given < -rank || given >= rank) fail("scan axis ", given, " of ", to_string(shape));
-      axes.push_back(static_cast<int>(given < 0 ? given + rank : given));
+      axes.push_back(axis_within(i < s.input_axes.size() ? s.input_axes[i] : 0, static_cast<int64_t>(shape.size())));
       const int64_t extent = shape[static_cast<size_t>(axes.back())];
       if (length >= 0 && extent != length) fail("scanned inputs of ", length, " and ", extent, " elements");
       length = extent;

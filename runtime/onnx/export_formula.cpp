@@ -10,6 +10,7 @@
 
 #include "dsl/index_bounds.h"
 #include "runtime/onnx/net_export.h"
+#include "runtime/onnx/operators/arguments.h"
 #include "runtime/onnx/operators/onnx_types.h"
 #include "runtime/onnx/operators/operators.h"
 
@@ -145,9 +146,7 @@ class FormulaExport {
       const auto end = to_.integer(stem(), extent), zero = to_.integer(stem(), 0), one = to_.integer(stem(), 1);
       return made("Reshape", {made("Range", {zero, end, one}), to_.shape(stem(), shape)});
     }
-    std::vector<int64_t> all(static_cast<size_t>(extent));
-    for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int64_t>(i);
-    return to_.constant(stem(), Tensor::of<int64_t>(shape, all));
+    return to_.constant(stem(), Tensor::of<int64_t>(shape, numbers_below(static_cast<size_t>(extent))));
   }
 
   // The dimensions at which a load reads all of its operand, each at an index of its own, or rank_ where there is but one
@@ -174,8 +173,7 @@ class FormulaExport {
     if (from.empty()) return operand;
     const auto places = places_in(n);
     if (!places) return gathered(operand, from, n);
-    std::vector<int64_t> order(from.size());
-    for (size_t d = 0; d < order.size(); ++d) order[d] = static_cast<int64_t>(d);
+    std::vector<int64_t> order = numbers_below(from.size());
     std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
       return (*places)[static_cast<size_t>(a)] < (*places)[static_cast<size_t>(b)];
     });

@@ -33,8 +33,7 @@ std::string NetExport::integer(const std::string &stem, int64_t value) {
 }
 
 std::string NetExport::integers(const std::string &stem, const std::vector<int64_t> &all) {
-  if (std::none_of(all.begin(), all.end(), [&](int64_t i) { return is_open(i); }))
-    return constant(stem, Tensor::of<int64_t>({static_cast<int64_t>(all.size())}, all));
+  if (std::none_of(all.begin(), all.end(), [&](int64_t i) { return is_open(i); })) return constant(stem, list_of(all));
   std::vector<std::string> each;
   for (int64_t i : all) {
     const OpenNumber number = open_number(i, net_.sizes);
@@ -90,10 +89,20 @@ constexpr int64_t exported_opset = 21;
 
 using Write = std::function<void(NetExport &, const Graph::Node &)>;
 
-// The same operator under another name.
-Write named(const std::string &op) {
-  return [op](NetExport &e, const Graph::Node &n) { e.add(op, n.inputs, n.outputs); };
+// The same operator under another name, with some of its attributes, which may have other names too.
+struct Renamed {
+  const char *attribute, *to;
+};
+Write named(const char *op, const std::vector<Renamed> &renamed = {}) {
+  return [=](NetExport &e, const Graph::Node &n) {
+    Attributes attributes;
+    for (const auto &[name, a] : n.attributes)
+      for (const Renamed &r : renamed)
+        if (name == r.attribute) attributes.set(r.to, a);
+    e.add(op, n.inputs, n.outputs, attributes);
+  };
 }
+const Renamed axis = {"axis", "axis"}, epsilon = {"epsilon", "epsilon"};
 
 Attributes window_of(const Graph::Node &n) {
   Attributes a;
@@ -143,11 +152,6 @@ void batch_norm(NetExport &e, const Graph::Node &n) {
         n.outputs, {{"epsilon", n.attributes.real("epsilon")}});
 }
 
-void layer_norm(NetExport &e, const Graph::Node &n) {
-  e.add("LayerNormalization", n.inputs, n.outputs,
-        {{"axis", n.attributes.integer("axis")}, {"epsilon", n.attributes.real("epsilon")}});
-}
-
 // RMSNormalization is newer than the opset that is written.
 void rms_norm(NetExport &e, const Graph::Node &n) {
   const std::string &x = n.inputs.at(0), &y = n.outputs.at(0);
@@ -168,17 +172,8 @@ void rms_norm(NetExport &e, const Graph::Node &n) {
   e.add("Mul", {step("Div", {x, root}), n.inputs.at(1)}, {y});
 }
 
-void along_axis(NetExport &e, const Graph::Node &n) {
-  e.add(n.operation == "softmax" ? "Softmax" : "LogSoftmax", n.inputs, n.outputs,
-        {{"axis", n.attributes.integer("axis", -1)}});
-}
-
 void reshape(NetExport &e, const Graph::Node &n) {
   e.add("Reshape", {n.inputs.at(0), e.shape(n.outputs[0] + ".shape", n.attributes.integers("shape"))}, n.outputs);
-}
-
-void concat(NetExport &e, const Graph::Node &n) {
-  e.add("Concat", n.inputs, n.outputs, {{"axis", n.attributes.integer("axis")}});
 }
 
 void slice(NetExport &e, const Graph::Node &n) {
@@ -187,10 +182,6 @@ void slice(NetExport &e, const Graph::Node &n) {
   e.add("Slice",
         {n.inputs.at(0), number(".begin", begin), number(".end", end), number(".axis", n.attributes.integer("axis"))},
         n.outputs);
-}
-
-void transpose(NetExport &e, const Graph::Node &n) {
-  e.add("Transpose", n.inputs, n.outputs, {{"perm", n.attributes.integers("order")}});
 }
 
 void expand(NetExport &e, const Graph::Node &n) {
@@ -233,7 +224,7 @@ const std::map<std::string, Write> &writers() {
   static const std::map<std::string, Write> table = {
       {"average_pool2d", pool},
       {"batch_norm", batch_norm},
-      {"concat", concat},
+      {"concat", named("Concat", {axis})},
       {"conv2d", convolution},
       {"conv2d_gradient_x", transposed_convolution},
       {"cross_entropy", cross_entropy},
@@ -242,9 +233,9 @@ const std::map<std::string, Write> &writers() {
       {"formula", export_formula},
       {"gelu", named("Gelu")},
       {"identity", named("Identity")},
-      {"layer_norm", layer_norm},
+      {"layer_norm", named("LayerNormalization", {axis, epsilon})},
       {"leaky_relu", leaky_relu},
-      {"log_softmax", along_axis},
+      {"log_softmax", named("LogSoftmax", {axis})},
       {"matmul", named("MatMul")},
       {"max_pool2d", pool},
       {"reciprocal", named("Reciprocal")},
@@ -255,10 +246,10 @@ const std::map<std::string, Write> &writers() {
       {"slice", slice},
       {"sigmoid", named("Sigmoid")},
       {"silu", silu},
-      {"softmax", along_axis},
+      {"softmax", named("Softmax", {axis})},
       {"square", square},
       {"sum", sum},
-      {"transpose", transpose},
+      {"transpose", named("Transpose", {{"order", "perm"}})},
   };
   return table;
 }

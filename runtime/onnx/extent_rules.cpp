@@ -1,5 +1,5 @@
 // Operators whose results have extents that those of the operands alone tell. There is one place of shape rules, the
-// lowerings (runtime/operators); what is said here is only of which kind an operator's rule is, so that few samples
+// lowerings (runtime/onnx/operators); what is said here is only of which kind an operator's rule is, so that few samples
 // of it tell all. An operator that is in no list has results of which nothing is known where an operand is open.
 
 #include <algorithm>

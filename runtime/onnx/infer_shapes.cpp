@@ -3,6 +3,7 @@
 #include <set>
 
 #include "runtime/onnx/control_flow.h"
+#include "runtime/onnx/operators/axis.h"
 #include "runtime/onnx/symbolic.h"
 
 namespace saltern {
@@ -77,19 +78,16 @@ class SymbolicWalk : public GraphWalk<Symbolic> {
     try {
       if (++visits_ <= most_visits) results = GraphWalk::computed(n, inputs, here);
     } catch (const std::exception &) {  // only a run can tell
-      results.clear();
     }
     results.resize(std::max(results.size(), n.outputs.size()), unknown());
+    // Of a function, its own nodes tell.
+    if (is_control_flow(n) || !model().function(n.domain, n.operation)) note(n, inputs, results);
     if (own_.count(&n))
       for (size_t o = 0; o < n.outputs.size(); ++o) seen_[n.outputs[o]] = results[o];
     return results;
   }
 
   Values apply(const Operator &op, const Graph::Node &n, int64_t opset, const Values &inputs) override {
-    return noted(n, inputs, [&] { return told(op, n, opset, inputs); });
-  }
-
-  Values told(const Operator &op, const Graph::Node &n, int64_t opset, const Values &inputs) {
     const auto is_told = [](const Symbolic &v) { return !v.present || v.known; };
     const auto is_open = [](const Symbolic &v) { return v.is_open(); };
     if (!std::all_of(inputs.begin(), inputs.end(), is_told)) return {};
@@ -100,24 +98,15 @@ class SymbolicWalk : public GraphWalk<Symbolic> {
   }
 
   Values control_flow(const Graph::Node &n, int64_t opset, const Values &inputs, const Names &here) override {
-    return noted(n, inputs, [&]() -> Values {
-      if (n.operation == "If") return branch(n, inputs, here);
-      if (n.operation == "Loop") return loop(n, inputs, here);
-      if (n.operation == "Scan") return scan(n, opset, inputs, here);
-      if (n.operation == "FlexAttention") return flex_attention<Symbolic>(*this, n, opset, inputs, here);
-      return {};
-    });
+    if (n.operation == "If") return branch(n, inputs, here);
+    if (n.operation == "Loop") return loop(n, inputs, here);
+    if (n.operation == "Scan") return scan(n, opset, inputs, here);
+    if (n.operation == "FlexAttention") return flex_attention<Symbolic>(*this, n, opset, inputs, here);
+    return {};
   }
 
-  // Notes the node if it computes with sizes and its results are not told for all of them.
-  template <typename F>
-  Values noted(const Graph::Node &n, const Values &inputs, const F &results_of) {
-    Values results;
-    try {
-      results = results_of();
-    } catch (const std::exception &) {  // only a run can tell
-    }
-    results.resize(std::max(results.size(), n.outputs.size()), unknown());
+  // Notes the first node that computes with sizes and whose results are not told for all of them.
+  void note(const Graph::Node &n, const Values &inputs, const Values &results) {
     const auto is_open = [](const Quantity &q) { return q.is_known() && !q.is_constant(); };
     const auto is_known = [](const Quantity &q) { return q.is_known(); };
     bool is_of_sizes = false, is_told = true;
@@ -129,7 +118,6 @@ class SymbolicWalk : public GraphWalk<Symbolic> {
                  (!all.empty() && std::all_of(all.begin(), all.end(), is_known));
     }
     if (is_of_sizes && !is_told && decides_.empty()) decides_ = describe(n);
-    return results;
   }
 
   // One branch where it is known which; else what both agree on.
@@ -186,13 +174,29 @@ class SymbolicWalk : public GraphWalk<Symbolic> {
       for (size_t d = 0; d < each.extents.size(); ++d)
         if (!each.extents[d].is(std::max<int64_t>(declared->second.shape[d], 0))) each.extents[d] = Quantity();
     }
-    const auto rank = static_cast<int64_t>(each.extents.size()) + 1;
-    if (axis < -rank || axis >= rank) return unknown();
-    each.extents.insert(each.extents.begin() + (axis < 0 ? axis + rank : axis), turns);
+    const int at = axis_within(axis, static_cast<int64_t>(each.extents.size()) + 1);
+    each.extents.insert(each.extents.begin() + at, turns);
     for (Quantity &e : each.extents)
       if (!e.is_known() || e.has_unknown_after(unknowns_before)) e = Quantity::unknown(++unknowns_);
     each.sure = false;
     return without_elements(each);
+  }
+
+  // What a node gives whose body gave this in any turn: states that no turn changes, and what is gathered from all turns.
+  Values gathered(const Graph &body, Values results, size_t first, const Values &states, const Quantity &turns,
+                  const std::vector<int64_t> &axes, int unknowns_before) {
+    for (size_t o = first; o < results.size(); ++o) {
+      Symbolic &r = results[o];
+      const size_t number = o - first;
+      if (number < states.size()) {
+        r = is_alike(r, states[number]) ? without_elements(r) : unknown();
+      } else {
+        const size_t scanned = number - states.size();
+        r = all_turns(body, o, r, turns, scanned < axes.size() ? axes[scanned] : 0, unknowns_before);
+      }
+    }
+    results.erase(results.begin(), results.begin() + static_cast<std::ptrdiff_t>(first));
+    return results;
   }
 
   Values loop(const Graph::Node &n, const Values &inputs, const Names &here) {
@@ -202,7 +206,7 @@ class SymbolicWalk : public GraphWalk<Symbolic> {
     Values given = {without_elements(symbolic(Type::i64, {}, true)), symbolic(Tensor::of<bool>({}, {true}))};
     given.insert(given.end(), inputs.begin() + 2, inputs.end());
     const size_t states = inputs.size() - 2;
-    Values results = turn(body, given, 2, 1, states, here);
+    const Values results = turn(body, given, 2, 1, states, here);
     // It ends before its count unless the condition never changes.
     const auto goes_on = [](const Tensor &t) { return t.defined() && t.integers().at(0) != 0; };
     Quantity turns;
@@ -210,15 +214,7 @@ class SymbolicWalk : public GraphWalk<Symbolic> {
         goes_on(results.at(0).value))
       if (const Quantities count = elements_of(inputs[0]); count.size() == 1 && count[0].is_known())
         turns = count[0].is_at_least(0) ? count[0] : count[0].is_at_most(0) ? Quantity(0) : Quantity();
-    for (size_t o = 1; o < results.size(); ++o) {
-      Symbolic &r = results[o];
-      if (o <= states)
-        r = is_alike(r, inputs[o + 1]) ? without_elements(r) : unknown();
-      else
-        r = all_turns(body, o, r, turns, 0, unknowns_before);
-    }
-    results.erase(results.begin());
-    return results;
+    return gathered(body, results, 1, {inputs.begin() + 2, inputs.end()}, turns, {}, unknowns_before);
   }
 
   Values scan(const Graph::Node &n, int64_t opset, const Values &inputs, const Names &here) {
@@ -232,22 +228,14 @@ class SymbolicWalk : public GraphWalk<Symbolic> {
       Symbolic &v = given[s.states + i];
       if (!v.known) return {};
       v = without_elements(v);
-      const int64_t axis = i < s.input_axes.size() ? s.input_axes[i] : 0, rank = static_cast<int64_t>(v.extents.size());
-      if (axis < -rank || axis >= rank) return {};
-      const auto at = v.extents.begin() + (axis < 0 ? axis + rank : axis);
+      const auto at = v.extents.begin() + axis_within(i < s.input_axes.size() ? s.input_axes[i] : 0,
+                                                      static_cast<int64_t>(v.extents.size()));
       if (!turns.is_constant()) turns = *at;  // all are equal
       v.extents.erase(at);
     }
-    Values results = turn(body, given, 0, 0, s.states, here);
-    for (size_t o = 0; o < results.size(); ++o) {
-      Symbolic &r = results[o];
-      if (o < s.states)
-        r = is_alike(r, inputs[o]) ? without_elements(r) : unknown();
-      else
-        r = all_turns(body, o, r, turns, o - s.states < s.output_axes.size() ? s.output_axes[o - s.states] : 0,
-                      unknowns_before);
-    }
-    return results;
+    const auto states = inputs.begin() + static_cast<std::ptrdiff_t>(s.states);
+    return gathered(body, turn(body, given, 0, 0, s.states, here), 0, {inputs.begin(), states}, turns, s.output_axes,
+                    unknowns_before);
   }
 
   int unknowns_ = 0;

@@ -9,7 +9,7 @@
 #include "runtime/graph/formula_node.h"
 #include "runtime/onnx/export.h"
 #include "runtime/onnx/lower_model.h"
-#include "runtime/onnx/operators/lowering.h"
+#include "runtime/onnx/operators/wide_numbers.h"
 
 namespace saltern {
 
@@ -17,8 +17,6 @@ namespace {
 
 // The library's kernels are for f32; in f64, operators are lowered to formulas.
 Type widened(Type type) { return type == Type::f32 || type == Type::f16 || type == Type::bf16 ? Type::f64 : type; }
-
-Tensor widened(const Tensor &t) { return widened(t.type()) == t.type() ? t : Tensor::of<double>(t.shape(), t.reals()); }
 
 formula::Expression widened(const formula::Expression &e) {
   using Kind = formula::Expression::Kind;
@@ -43,14 +41,6 @@ formula::Expression widened(const formula::Expression &e) {
         return {};
     }
   });
-}
-
-Tensor narrowed(const Tensor &t, Type type) {
-  if (t.type() == type) return t;
-  const Tensor from = t.in_layout(Layout::row_major), to = Tensor::empty(t.shape(), type);
-  std::transform(from.data<double>(), from.data<double>() + from.size(), to.data<float>(),
-                 [](double v) { return static_cast<float>(v); });
-  return to;
 }
 
 // Formulas already, or elements that only move.
@@ -101,7 +91,7 @@ Graph in_f64(const Graph &graph) {
   Graph wide = graph;
   for (auto &[name, v] : wide.values) {
     v.type = widened(v.type);
-    if (v.constant.defined()) v.constant = widened(v.constant);
+    if (v.constant.defined()) v.constant = converted(v.constant, v.type);
   }
   wide.nodes.clear();
   for (Graph::Node n : graph.nodes) {
@@ -133,8 +123,8 @@ std::vector<Tensor> compute_plainly(const Graph &graph, const Graph::Node &node,
   const std::optional<Graph> formulas = formulas_of(graph, node);
   if (!formulas) return compute_node(graph, node, inputs);
   std::map<std::string, Tensor> given;
-  for (size_t i = 0; i < inputs.size(); ++i) given[node.inputs[i]] = widened(inputs[i]);
-  return {narrowed(run_plainly(*formulas, given).at(node.outputs[0]), graph.value(node.outputs[0]).type)};
+  for (size_t i = 0; i < inputs.size(); ++i) given[node.inputs[i]] = converted(inputs[i], widened(inputs[i].type()));
+  return {converted(run_plainly(*formulas, given).at(node.outputs[0]), graph.value(node.outputs[0]).type)};
 }
 
 std::map<std::string, Tensor> run_plainly(const Graph &graph, const std::map<std::string, Tensor> &inputs) {

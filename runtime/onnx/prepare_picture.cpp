@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/onnx/operators/operators.h"
+#include "runtime/onnx/operators/wide_numbers.h"
 
 namespace saltern {
 
@@ -51,10 +52,7 @@ Tensor prepared(const Tensor &picture, const Preparation &how) {
   const auto channels = static_cast<size_t>(picture.extent(2));
   const std::vector<double> mean = by_channel(how.mean, channels, 0, "means"),
                             deviation = by_channel(how.deviation, channels, 1, "deviations");
-  const Tensor bytes = picture.in_layout(Layout::row_major);
-  Tensor pixels = Tensor::empty(picture.shape());
-  std::transform(bytes.data<uint8_t>(), bytes.data<uint8_t>() + bytes.size(), pixels.data<float>(),
-                 [](uint8_t v) { return static_cast<float>(v); });
+  Tensor pixels = converted(picture, Type::f32);
   if (how.resize.width > 0) pixels = resized(pixels, resized_to(picture, how.resize));
   if (how.crop.width > 0) pixels = cropped(pixels, how.crop);
 

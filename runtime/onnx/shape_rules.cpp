@@ -1,30 +1,20 @@
 // Operators that give elements another shape: it is told by extents of the operand that is moved, and by elements of
 // others, of which each is a number, a quantity that depends on sizes, or not known. Each rule says what its lowering
-// (runtime/operators) does, for all sizes at once; where that differs from size to size, it says nothing.
+// (runtime/onnx/operators) does, for all sizes at once; where that differs from size to size, it says nothing.
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 
-#include "runtime/onnx/operators/axis.h"
+#include "runtime/onnx/operators/arguments.h"
 #include "runtime/onnx/symbolic.h"
 
 namespace saltern {
 
 namespace {
 
-std::vector<size_t> axes_in(const std::vector<int64_t> &given, size_t rank) {
-  std::vector<size_t> axes;
-  for (const int64_t a : given) axes.push_back(static_cast<size_t>(axis_within(a, static_cast<int64_t>(rank))));
-  return axes;
-}
-
-// The axes that are given, or the first `count`.
-std::vector<size_t> axes_or_first(const std::optional<std::vector<int64_t>> &given, size_t count, size_t rank) {
-  if (given) return axes_in(*given, rank);
-  std::vector<size_t> axes(count);
-  std::iota(axes.begin(), axes.end(), size_t{0});
-  return axes;
+std::vector<size_t> places(const std::vector<int64_t> &axes, size_t rank) {
+  const std::vector<int> within = axes_in(axes, static_cast<int>(rank));
+  return {within.begin(), within.end()};
 }
 
 bool contains(const std::vector<size_t> &all, size_t one) {
@@ -88,7 +78,7 @@ Symbolics squeeze(SymbolicCall &c) {
   const Symbolic &x = c.input(0);
   const auto given = c.fixed_list("axes", 1);
   if (!given && x.is_open()) fail("which extents are 1?");
-  const std::vector<size_t> axes = axes_in(given.value_or(std::vector<int64_t>()), x.extents.size());
+  const std::vector<size_t> axes = places(given.value_or(Shape()), x.extents.size());
   Quantities extents;
   bool sure = true;
   for (size_t d = 0; d < x.extents.size(); ++d) {
@@ -104,13 +94,11 @@ Symbolics squeeze(SymbolicCall &c) {
 Symbolics unsqueeze(SymbolicCall &c) {
   const Symbolic &x = c.input(0);
   const std::vector<int64_t> given = c.fixed_list("axes", 1).value_or(std::vector<int64_t>());
-  const std::vector<size_t> axes = axes_in(given, x.extents.size() + given.size());
+  const std::vector<size_t> axes = places(given, x.extents.size() + given.size());
   Quantities extents;
   auto next = x.extents.begin();
-  for (size_t d = 0; d < x.extents.size() + axes.size(); ++d) {
-    if (!contains(axes, d) && next == x.extents.end()) fail("an axis is given twice");
+  for (size_t d = 0; d < x.extents.size() + axes.size(); ++d)
     extents.push_back(contains(axes, d) ? Quantity(1) : *next++);
-  }
   return {c.result(x.type, extents, true)};
 }
 
@@ -118,7 +106,7 @@ Symbolics transpose(SymbolicCall &c) {
   const Symbolic &x = c.input(0);
   Quantities extents(x.extents.rbegin(), x.extents.rend());
   if (c.attributes().has("perm")) {
-    const std::vector<size_t> order = axes_in(c.attributes().integers("perm"), x.extents.size());
+    const std::vector<size_t> order = places(c.attributes().integers("perm"), x.extents.size());
     if (order.size() != x.extents.size()) fail("orders ", order.size(), " dimensions of ", x.extents.size());
     for (size_t d = 0; d < order.size(); ++d) extents[d] = x.extents[order[d]];
   }
@@ -189,11 +177,11 @@ Quantity place_in(const Quantity &extent, Quantity given) {
 Symbolics slice(SymbolicCall &c) {
   const Symbolic &x = c.input(0);
   const auto starts = c.listed("starts", 1), ends = c.listed("ends", 2), steps = c.listed("steps", 4);
-  const auto given = c.fixed_list("axes", 3);
-  if (!starts || !ends || starts->size() != ends->size() || (given && given->size() != starts->size()) ||
-      (steps && steps->size() != starts->size()))
-    fail("expected as many axes, starts, ends and steps");
-  const std::vector<size_t> axes = axes_or_first(given, starts->size(), x.extents.size());
+  if (!starts || !ends || starts->size() != ends->size() || (steps && steps->size() != starts->size()))
+    fail("expected as many starts, ends and steps");
+  const std::vector<size_t> axes =
+      places(c.fixed_list("axes", 3).value_or(numbers_below(starts->size())), x.extents.size());
+  if (axes.size() != starts->size()) fail("expected as many axes as starts");
   Quantities extents = x.extents;
   for (size_t i = 0; i < axes.size(); ++i) {
     Quantity &e = extents.at(axes[i]);
@@ -266,7 +254,8 @@ Symbolics concat(SymbolicCall &c) {
 Symbolics pad(SymbolicCall &c) {
   const Symbolic &x = c.input(0);
   const auto pads = c.listed("pads", 1);
-  const std::vector<size_t> axes = axes_or_first(c.fixed_list("axes", 3), x.extents.size(), x.extents.size());
+  const std::vector<size_t> axes =
+      places(c.fixed_list("axes", 3).value_or(numbers_below(x.extents.size())), x.extents.size());
   if (!pads || pads->size() != 2 * axes.size()) fail("pads for ", axes.size(), " axes");
   Quantities extents = x.extents;
   for (size_t i = 0; i < axes.size(); ++i) extents[axes[i]] = extents[axes[i]] + (*pads)[i] + (*pads)[i + axes.size()];
@@ -279,7 +268,8 @@ Symbolics resize(SymbolicCall &c) {
   if (c.opset < 11 || !c.has(3) || elements_of(c.input(3)).empty()) return {};
   if (c.attributes().word("keep_aspect_ratio_policy", "stretch") != "stretch") return {};
   const Quantities sizes = elements_of(c.input(3));
-  const std::vector<size_t> axes = axes_or_first(c.fixed_list("axes", SIZE_MAX), x.extents.size(), x.extents.size());
+  const std::vector<size_t> axes =
+      places(c.attributes().integers("axes", numbers_below(x.extents.size())), x.extents.size());
   if (sizes.size() != axes.size()) fail(sizes.size(), " sizes for ", axes.size(), " axes");
   Quantities extents = x.extents;
   for (size_t i = 0; i < axes.size(); ++i) extents[axes[i]] = sizes[i];
@@ -290,12 +280,7 @@ Symbolics resize(SymbolicCall &c) {
 
 Symbolics shape(SymbolicCall &c) {
   const Quantities &all = c.input(0).extents;
-  const auto rank = static_cast<int64_t>(all.size());
-  const auto place = [&](const char *name, int64_t otherwise) {
-    const int64_t given = c.attributes().integer(name, otherwise);
-    return std::clamp<int64_t>(given < 0 ? given + rank : given, 0, rank);
-  };
-  const int64_t start = place("start", 0), end = std::max(start, place("end", rank));
+  const auto [start, end] = dimensions_of(c.attributes(), all.size());
   Symbolic r = c.result(Type::i64, {end - start}, true);
   set_elements(r, {all.begin() + start, all.begin() + end});
   return {r};

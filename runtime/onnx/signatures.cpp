@@ -66,36 +66,28 @@ void check_branches(const Graph::Node &n) {
   }
 }
 
-class Check {
- public:
-  explicit Check(const Model &model) : model_(model) {}
+void check_node(const Model &model, const Graph::Node &n, const Opsets &opsets) {
+  if (model.function(n.domain, n.operation)) return;
+  const auto version = opsets.find(n.domain);
+  const Signature *s = find_signature(n, version == opsets.end() ? 1 : version->second);
+  if (!s) return;
+  check_count("inputs", n.inputs.size(), s->fewest_inputs, s->most_inputs);
+  check_count("outputs", n.outputs.size(), s->fewest_outputs, s->most_outputs);
+  check_attributes(n, *s);
+  check_branches(n);
+}
 
-  void graph(const Graph &g, const Opsets &opsets) const {
-    for (const Graph::Node &n : g.nodes) {
-      try {
-        node(n, opsets);
-      } catch (const Error &e) {
-        fail(describe(n), ": ", e.what());
-      }
-      for (const auto &[name, a] : n.attributes)
-        if (const auto *inner = std::get_if<SharedGraph>(&a)) graph(**inner, opsets);
+void check_graph(const Model &model, const Graph &g, const Opsets &opsets) {
+  for (const Graph::Node &n : g.nodes) {
+    try {
+      check_node(model, n, opsets);
+    } catch (const Error &e) {
+      fail(describe(n), ": ", e.what());
     }
+    for (const auto &[name, a] : n.attributes)
+      if (const auto *inner = std::get_if<SharedGraph>(&a)) check_graph(model, **inner, opsets);
   }
-
- private:
-  void node(const Graph::Node &n, const Opsets &opsets) const {
-    if (model_.function(n.domain, n.operation)) return;
-    const auto version = opsets.find(n.domain);
-    const Signature *s = find_signature(n, version == opsets.end() ? 1 : version->second);
-    if (!s) return;
-    check_count("inputs", n.inputs.size(), s->fewest_inputs, s->most_inputs);
-    check_count("outputs", n.outputs.size(), s->fewest_outputs, s->most_outputs);
-    check_attributes(n, *s);
-    check_branches(n);
-  }
-
-  const Model &model_;
-};
+}
 
 void check_versions(const Opsets &opsets) {
   for (const auto &[domain, version] : opsets) {
@@ -112,11 +104,10 @@ void check_versions(const Opsets &opsets) {
 
 void check_signatures(const Model &model) {
   check_versions(model.opsets);
-  const Check check(model);
-  check.graph(model.graph, model.opsets);
+  check_graph(model, model.graph, model.opsets);
   for (const ModelFunction &f : model.functions) {
     check_versions(f.opsets);
-    check.graph(f.body, f.opsets);
+    check_graph(model, f.body, f.opsets);
   }
 }
 

@@ -1,7 +1,9 @@
 #include "runtime/onnx/tensor_proto.h"
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 
 #include "runtime/files/file.h"
 #include "runtime/onnx/operators/lowering.h"
@@ -17,8 +19,8 @@ using onnx::TensorProto;
 int elements_in_byte(Type type) { return facts(type).bits == 4 ? 2 : facts(type).bits == 2 ? 4 : 1; }
 
 int64_t packed_bytes(Type type, int64_t count) {
-  const int in_byte = type == Type::boolean ? 1 : elements_in_byte(type);
-  return in_byte > 1 ? (count + in_byte - 1) / in_byte : count * facts(type).bytes();
+  const int in_byte = elements_in_byte(type);
+  return (count + in_byte - 1) / in_byte * facts(type).bytes();
 }
 
 void unpack(const Tensor &to, const uint8_t *from) {
@@ -60,12 +62,6 @@ void fill_from_bytes(const Tensor &t, const void *bytes, size_t count, const std
   if (t.type() == Type::boolean) make_truth_values(t);
 }
 
-template <typename Stored, typename List>
-void copy_list(const Tensor &t, const List &list) {
-  auto *to = static_cast<Stored *>(t.raw());
-  for (int i = 0; i < list.size(); ++i) to[i] = static_cast<Stored>(list[i]);
-}
-
 // Elements in the message's lists of numbers.
 void fill_from_lists(const Tensor &t, const TensorProto &p) {
   const auto expect = [&](int count, int64_t wanted) {
@@ -73,49 +69,49 @@ void fill_from_lists(const Tensor &t, const TensorProto &p) {
       fail("tensor '", p.name(), "' of ", facts(t.type()).name, " ", to_string(t.shape()), " has ", count,
            " elements; expected ", wanted);
   };
+  const auto fill = [&](auto *to, const auto &list) {
+    expect(list.size(), t.size());
+    std::transform(list.begin(), list.end(), to,
+                   [](const auto &v) { return static_cast<std::remove_pointer_t<decltype(to)>>(v); });
+  };
   if (packs_elements(t.type())) {
     expect(p.int32_data_size(), packed_bytes(t.type(), t.size()));
-    std::vector<uint8_t> bytes(static_cast<size_t>(p.int32_data_size()) + 1);
-    for (int i = 0; i < p.int32_data_size(); ++i) bytes[static_cast<size_t>(i)] = static_cast<uint8_t>(p.int32_data(i));
+    std::vector<uint8_t> bytes(p.int32_data().begin(), p.int32_data().end());
+    bytes.push_back(0);
     return unpack(t, bytes.data());
   }
   switch (t.type()) {
     case Type::f32:
-      return expect(p.float_data_size(), t.size()), copy_list<float>(t, p.float_data());
+      return fill(t.data<float>(), p.float_data());
     case Type::f64:
-      return expect(p.double_data_size(), t.size()), copy_list<double>(t, p.double_data());
+      return fill(t.data<double>(), p.double_data());
     case Type::i64:
-      return expect(p.int64_data_size(), t.size()), copy_list<int64_t>(t, p.int64_data());
+      return fill(t.data<int64_t>(), p.int64_data());
     case Type::u64:
-      return expect(p.uint64_data_size(), t.size()), copy_list<uint64_t>(t, p.uint64_data());
+      return fill(t.data<uint64_t>(), p.uint64_data());
     case Type::u32:
-      return expect(p.uint64_data_size(), t.size()), copy_list<uint32_t>(t, p.uint64_data());
+      return fill(t.data<uint32_t>(), p.uint64_data());
     case Type::text:
-      expect(p.string_data_size(), t.size());
-      for (int i = 0; i < p.string_data_size(); ++i) t.data<std::string>()[i] = p.string_data(i);
-      return;
+      return fill(t.data<std::string>(), p.string_data());
+    case Type::boolean:
+      return fill(t.data<bool>(), p.int32_data());
     default:
       break;
   }
-  expect(p.int32_data_size(), t.size());
   switch (facts(t.type()).bytes()) {
     case 1:
-      if (t.type() == Type::boolean) {
-        for (int i = 0; i < p.int32_data_size(); ++i) t.data<bool>()[i] = p.int32_data(i) != 0;
-        return;
-      }
-      return copy_list<uint8_t>(t, p.int32_data());
+      return fill(static_cast<uint8_t *>(t.raw()), p.int32_data());
     case 2:
-      return copy_list<uint16_t>(t, p.int32_data());
+      return fill(static_cast<uint16_t *>(t.raw()), p.int32_data());
     default:
-      return copy_list<int32_t>(t, p.int32_data());
+      return fill(static_cast<int32_t *>(t.raw()), p.int32_data());
   }
 }
 
 struct External {
   std::string location;
-  uint64_t offset = 0, length = 0;
-  bool has_length = false;
+  uint64_t offset = 0;
+  std::optional<uint64_t> length = {};
 };
 
 uint64_t parse_size(const std::string &name, const std::string &key, const std::string &value) {
@@ -129,10 +125,7 @@ External external_of(const TensorProto &p) {
   for (const auto &entry : p.external_data()) {
     if (entry.key() == "location") e.location = entry.value();
     if (entry.key() == "offset") e.offset = parse_size(p.name(), "offset", entry.value());
-    if (entry.key() == "length") {
-      e.length = parse_size(p.name(), "length", entry.value());
-      e.has_length = true;
-    }
+    if (entry.key() == "length") e.length = parse_size(p.name(), "length", entry.value());
   }
   return e;
 }
@@ -165,8 +158,8 @@ Tensor external_tensor(const TensorProto &p, Type type, const Shape &shape, cons
   const External e = external_of(p);
   const InputFile file(external_path(p.name(), folder, e.location));
   const auto wanted = static_cast<uint64_t>(packed_bytes(type, elements(shape)));
-  if (e.has_length && e.length != wanted)
-    fail("tensor '", p.name(), "': ", e.length, " bytes in '", e.location, "'; expected ", wanted);
+  if (e.length && *e.length != wanted)
+    fail("tensor '", p.name(), "': ", *e.length, " bytes in '", e.location, "'; expected ", wanted);
   if (e.offset > file.size() || wanted > file.size() - e.offset)
     fail("tensor '", p.name(), "': '", e.location, "' has ", file.size(), " bytes; expected ", wanted, " from ",
          e.offset, " on");
@@ -188,14 +181,11 @@ Tensor external_tensor(const TensorProto &p, Type type, const Shape &shape, cons
 
 // How many elements the message itself can hold: an empty file must not make us allocate terabytes.
 uint64_t held_elements(const TensorProto &p, Type type) {
-  if (p.has_raw_data())
-    return p.raw_data().size() * static_cast<uint64_t>(packs_elements(type) ? elements_in_byte(type) : 1);
-  const uint64_t lists =
-      static_cast<uint64_t>(p.float_data_size()) + static_cast<uint64_t>(p.double_data_size()) +
-      static_cast<uint64_t>(p.int32_data_size()) * (packs_elements(type) ? elements_in_byte(type) : 1) +
-      static_cast<uint64_t>(p.int64_data_size()) + static_cast<uint64_t>(p.uint64_data_size()) +
-      static_cast<uint64_t>(p.string_data_size());
-  return lists;
+  const auto in_byte = static_cast<uint64_t>(elements_in_byte(type));
+  if (p.has_raw_data()) return p.raw_data().size() * in_byte;
+  const int lists =
+      p.float_data_size() + p.double_data_size() + p.int64_data_size() + p.uint64_data_size() + p.string_data_size();
+  return static_cast<uint64_t>(lists) + static_cast<uint64_t>(p.int32_data_size()) * in_byte;
 }
 
 template <typename Message>
@@ -249,7 +239,7 @@ onnx::SequenceProto sequence_proto(const HostValue &value, const std::string &na
 
 }  // namespace
 
-bool packs_elements(Type type) { return type != Type::boolean && elements_in_byte(type) > 1; }
+bool packs_elements(Type type) { return elements_in_byte(type) > 1; }
 
 Tensor tensor_of(const TensorProto &p, const std::string &folder) {
   const Type type = type_of_onnx(p.data_type());

@@ -1,3 +1,4 @@
+#include "runtime/onnx/operators/value.h"
 #include "runtime/onnx/optimize.h"
 #include "runtime/onnx/passes/sweep.h"
 
@@ -50,8 +51,7 @@ class Merging {
     const InferredValue *v = known_.find(n.outputs[0]);
     if (!v || !v->sure || n.inputs[0].empty() || std::count(v->shape.begin(), v->shape.end(), -1) > 1) return;
     if (opset_ < 5 || v->shape.empty() || std::count(v->shape.begin(), v->shape.end(), 0) > 0) return;
-    const Tensor to = Tensor::of<int64_t>({static_cast<int64_t>(v->shape.size())}, v->shape);
-    n.inputs = {n.inputs[0], sweep_.constant(n.outputs[0] + ".shape", to)};
+    n.inputs = {n.inputs[0], sweep_.constant(n.outputs[0] + ".shape", list_of(v->shape))};
     n.operation = "Reshape";
     n.attributes = {};
     n.attributes.set_owner(n.operation);

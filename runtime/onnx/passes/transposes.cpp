@@ -150,20 +150,11 @@ class Pushing {
   bool elementwise(Pushed &p) { return p.node.outputs.size() == 1 && (opset_ >= 7 || p.node.inputs.size() == 1); }
 
   // Before opset 13 these flatten, which a Transpose changes.
-  bool softmax(Pushed &p) {
-    if (opset_ < 13) return false;
-    p.node.attributes.set("axis", before(p.node.attributes.integer("axis", -1), p.order));
-    return true;
-  }
-
-  bool concat(Pushed &p) {
-    if (!p.node.attributes.has("axis")) return false;
-    p.node.attributes.set("axis", before(p.node.attributes.integer("axis"), p.order));
-    return true;
-  }
-
-  bool split(Pushed &p) {
-    p.node.attributes.set("axis", before(p.node.attributes.integer("axis", 0), p.order));
+  bool softmax(Pushed &p) { return opset_ >= 13 && along_axis(p, -1); }
+  bool concat(Pushed &p) { return p.node.attributes.has("axis") && along_axis(p, 0); }
+  bool split(Pushed &p) { return along_axis(p, 0); }
+  bool along_axis(Pushed &p, int64_t otherwise) {
+    p.node.attributes.set("axis", before(p.node.attributes.integer("axis", otherwise), p.order));
     return true;
   }
 
@@ -182,8 +173,7 @@ class Pushing {
       const Tensor *given = n.inputs.size() > 1 ? sweep_.constant_of(n.inputs[1]) : nullptr;
       if (!given || given->size() == 0) return false;
       for (const int64_t a : given->integers()) axes.push_back(before(a, p.order));
-      n.inputs[1] =
-          sweep_.constant(n.inputs[1] + ".moved", Tensor::of<int64_t>({static_cast<int64_t>(axes.size())}, axes));
+      n.inputs[1] = sweep_.constant(n.inputs[1] + ".moved", list_of(axes));
     }
     if (n.attributes.integer("keepdims", 1) != 0) return true;
     const auto is_dropped = [&](int64_t d) { return std::find(axes.begin(), axes.end(), d) != axes.end(); };
@@ -207,8 +197,7 @@ class Pushing {
       moved[to] = pads[d];
       moved[rank + to] = pads[rank + d];
     }
-    n.inputs[1] =
-        sweep_.constant(n.inputs[1] + ".moved", Tensor::of<int64_t>({static_cast<int64_t>(moved.size())}, moved));
+    n.inputs[1] = sweep_.constant(n.inputs[1] + ".moved", list_of(moved));
     return true;
   }
 
