@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "schedules/knobs.h"
+#include "schedules/loops.h"
 
 namespace saltern::schedules::gpu {
 
@@ -23,54 +24,23 @@ struct Axis {
   int dimension;
   int elements;  // of one thread
   int threads;   // of one block
-
-  int of_thread() const { return elements; }
-  int of_block() const { return elements * threads; }
 };
 
-// Says how much of f one thread or one block computes, which Halide may not see through guards and fused loops: a
-// tile along the axes, one element along the other dimensions.
-inline void bound_extents(Halide::Func f, const std::vector<Axis> &axes, int (Axis::*extent)() const) {
+// Says how much of f one thread computes, which Halide may not see through guards and fused loops: a tile along the axes,
+// one element along the other dimensions.
+inline void bound_extents(Halide::Func f, const std::vector<Axis> &axes) {
   std::vector<int> extents(f.dimensions(), 1);
-  for (const Axis &a : axes) extents[a.dimension] = (a.*extent)();
+  for (const Axis &a : axes) extents[a.dimension] = a.elements;
   for (int d = 0; d < f.dimensions(); ++d) f.bound_extent(f.args()[d], extents[d]);
 }
 
-struct Grid {
-  Halide::VarOrRVar block;   // the innermost loop over blocks: what is computed here is shared by a block
-  Halide::VarOrRVar thread;  // the innermost loop over threads: what is computed here is a thread's own
-};
-
 // Loops of a stage: pure ones, and those of a reduction that writes every element once.
 using Loops = std::vector<Halide::VarOrRVar>;
-
-inline Loops loops_of(const Halide::Func &f) {
-  const std::vector<Halide::Var> args = f.args();
-  return {args.begin(), args.end()};
-}
 
 // A new loop of the same kind.
 inline Halide::VarOrRVar named_like(const Halide::VarOrRVar &loop, const std::string &name) {
   if (loop.is_rvar) return Halide::RVar(name);
   return Halide::Var(name);
-}
-
-// The elements and threads of a stage that covers exactly one block; returns the loops over the elements.
-inline Loops split_threads(Halide::Stage stage, const Loops &loops, const std::vector<Axis> &axes, Loops &threads) {
-  Loops elements;
-  for (const Axis &a : axes) {
-    const Halide::VarOrRVar &loop = loops[a.dimension];
-    const Halide::VarOrRVar thread = named_like(loop, "thread_" + std::to_string(a.dimension));
-    const Halide::VarOrRVar element = named_like(loop, "of_" + std::to_string(a.dimension));
-    stage.split(loop, thread, element, a.elements, Halide::TailStrategy::GuardWithIf).unroll(element);
-    elements.push_back(element);
-    threads.push_back(thread);
-  }
-  return elements;
-}
-
-inline void gpu_threads(Halide::Stage stage, const Loops &threads) {
-  for (const Halide::VarOrRVar &t : threads) stage.gpu_threads(t);
 }
 
 // Which loops, by their numbers, make up each dimension of the grid, innermost first; of a tiled loop, its blocks. Two
@@ -90,37 +60,44 @@ inline GridLoops usual_grid(int loops, const std::vector<Axis> &axes) {
   return grid;
 }
 
-// Loops of a reduction keep their order, here and in Halide: the grid must name them in it.
-inline Grid launch(Halide::Stage stage, Loops loops, const std::vector<Axis> &axes, const GridLoops &grid) {
-  Loops threads, blocks = loops;
+// Loops of a reduction keep their order, here and in Halide: the grid must name them in it. Returns the innermost loop over
+// threads: what is computed there is a thread's own.
+inline Halide::VarOrRVar launch(Halide::Stage stage, const Loops &loops, const std::vector<Axis> &axes,
+                                const GridLoops &grid) {
+  Loops order, threads, blocks = loops;
   for (const Axis &a : axes) {
     const Halide::VarOrRVar loop = loops[a.dimension];
-    blocks[a.dimension] = named_like(loop, "block_" + std::to_string(a.dimension));
-    loops[a.dimension] = named_like(loop, "within_" + std::to_string(a.dimension));
-    stage.split(loop, blocks[a.dimension], loops[a.dimension], a.of_block(), Halide::TailStrategy::GuardWithIf);
+    const auto named = [&](const char *name) { return named_like(loop, name + std::to_string(a.dimension)); };
+    const Halide::VarOrRVar block = named("block_"), within = named("within_"), thread = named("thread_"),
+                            element = named("of_");
+    stage.split(loop, block, within, a.elements * a.threads, Halide::TailStrategy::GuardWithIf)
+        .split(within, thread, element, a.elements, Halide::TailStrategy::GuardWithIf)
+        .unroll(element);
+    blocks[a.dimension] = block;
+    order.push_back(element);
+    threads.push_back(thread);
   }
-  Loops order = split_threads(stage, loops, axes, threads);
   order.insert(order.end(), threads.begin(), threads.end());
   for (const std::vector<int> &along : grid)
     for (int d : along) order.push_back(blocks[d]);
   stage.reorder(order);
-  gpu_threads(stage, threads);
-  Loops fused;
-  for (const std::vector<int> &along : grid) {
-    if (along.empty()) continue;
-    fused.push_back(blocks[along[0]]);
-    if (along.size() > 1) {
-      const Halide::VarOrRVar &inner = blocks[along[0]], &outer = blocks[along[1]];
-      fused.back() = named_like(inner.is_rvar ? inner : outer, "blocks_" + std::to_string(fused.size()));
-      stage.fuse(inner, outer, fused.back());
+  for (const Halide::VarOrRVar &t : threads) stage.gpu_threads(t);
+  for (size_t i = 0; i < grid.size(); ++i) {
+    if (grid[i].empty()) continue;
+    Halide::VarOrRVar block = blocks[grid[i][0]];
+    if (grid[i].size() > 1) {
+      const Halide::VarOrRVar inner = block, outer = blocks[grid[i][1]];
+      block = named_like(inner.is_rvar ? inner : outer, "blocks_" + std::to_string(i));
+      stage.fuse(inner, outer, block);
     }
-    stage.gpu_blocks(fused.back());
+    stage.gpu_blocks(block);
   }
-  return {fused.front(), threads.front()};
+  return threads.front();
 }
 
-inline Grid launch(Halide::Func out, const std::vector<Axis> &axes) {
-  return launch(out, loops_of(out), axes, usual_grid(out.dimensions(), axes));
+inline Halide::VarOrRVar launch(Halide::Func out, const std::vector<Axis> &axes) {
+  const std::vector<Halide::Var> args = out.args();
+  return launch(out, {args.begin(), args.end()}, axes, usual_grid(out.dimensions(), axes));
 }
 
 // A thread's own part of a sum: accumulators in registers over the whole of k.
@@ -128,7 +105,7 @@ inline void accumulate_in_registers(Halide::Func sum, const Halide::LoopLevel &t
                                     int unroll_k) {
   const std::vector<Halide::Var> args = sum.args();
   sum.compute_at(thread).store_in(Halide::MemoryType::Register);
-  bound_extents(sum, axes, &Axis::of_thread);
+  bound_extents(sum, axes);
   std::vector<Halide::VarOrRVar> order;
   for (const Axis &a : axes) {
     sum.unroll(args[a.dimension]);
@@ -161,13 +138,7 @@ inline void elements(Halide::Stage stage, const std::vector<Halide::Var> &loops,
     return;
   }
   const Halide::Var block("block"), thread("thread");
-  Halide::Var all = loops[0];
-  for (size_t d = 1; d < loops.size(); ++d) {
-    const Halide::Var fused("elements" + std::to_string(d));
-    stage.fuse(all, loops[d], fused);
-    all = fused;
-  }
-  stage.gpu_tile(all, block, thread, knobs.threads, Halide::TailStrategy::GuardWithIf);
+  stage.gpu_tile(fused(stage, loops), block, thread, knobs.threads, Halide::TailStrategy::GuardWithIf);
 }
 
 // One thread an element of `out`. What that is found by step by step (windows, sums), one value for each element, stays in
@@ -175,12 +146,12 @@ inline void elements(Halide::Stage stage, const std::vector<Halide::Var> &loops,
 inline void walk(const Halide::Func &out) {
   std::vector<Axis> axes = {{0, 1, 16}};
   if (out.dimensions() > 1) axes.push_back({1, 1, 8});
-  const Grid grid = launch(out, axes);
+  const Halide::LoopLevel thread(out, launch(out, axes));
   for (const auto &[name, function] : Halide::Internal::find_transitive_calls(out.function())) {
     if (!function.has_update_definition()) continue;
     Halide::Func steps(function);
-    steps.compute_at(Halide::LoopLevel(out, grid.thread)).store_in(Halide::MemoryType::Register);
-    bound_extents(steps, {}, &Axis::of_thread);
+    steps.compute_at(thread).store_in(Halide::MemoryType::Register);
+    bound_extents(steps, {});
   }
 }
 

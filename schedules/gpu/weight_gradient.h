@@ -41,10 +41,10 @@ inline void weight_gradient(const WeightGradient &c, const WeightGradientKnobs &
 
   const std::vector<Axis> tile = {{0, knobs.inputs, knobs.input_threads}, {3, knobs.outputs, knobs.output_threads}};
   parts.compute_root();
-  accumulate_in_registers(sums, Halide::LoopLevel(parts, launch(parts, tile).thread), tile, 1);
+  accumulate_in_registers(sums, Halide::LoopLevel(parts, launch(parts, tile)), tile, 1);
 
   const std::vector<Axis> single = {{0, 1, 16}, {3, 1, 4}};
-  accumulate_in_registers(dw, Halide::LoopLevel(c.out, launch(c.out, single).thread), single, 1);
+  accumulate_in_registers(dw, Halide::LoopLevel(c.out, launch(c.out, single)), single, 1);
   for (const Halide::Func &operand : {c.padded, c.gradient}) apart(operand);
 }
 

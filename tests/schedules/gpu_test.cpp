@@ -36,13 +36,11 @@ void PrintTo(const Mapped &m, std::ostream *out) { *out << m.kernel; }
 
 // Every kernel whose declaration says that it has a GPU schedule, by its own knobs and by those that change its structure.
 std::vector<Mapped> mapped() {
-  const Mapping one = {"one operand in shared memory", {{"shared", 1}, {"step", 8}}};
-  const Mapping both = {"both operands in shared memory", {{"shared", 2}, {"row_threads", 2}}};
+  const Mapping narrow = {"tiles of 4 rows, 4 steps unrolled", {{"rows", 4}, {"unroll_k", 4}}};
   const Mapping whole = {"images in one part", {{"parts", 1}}};
   const Mapping wider = {"blocks of 128 threads", {{"threads", 128}}};
   const std::map<std::string, std::vector<Mapping>> more = {
-      {"dense", {one, both}}, {"dense_gradient_x", {both}}, {"dense_gradient_w", {both}},   {"matmul", {one, both}},
-      {"conv2d", {one}},      {"conv2d_gradient_x", {one}}, {"conv2d_gradient_w", {whole}}, {"softmax", {wider}}};
+      {"dense", {narrow}}, {"conv2d", {narrow}}, {"conv2d_gradient_w", {whole}}, {"softmax", {wider}}};
   std::vector<Mapped> all;
   for (const generators::KernelTargets &k : generators::all_kernel_targets()) {
     if (!k.why_no_gpu.empty()) continue;
