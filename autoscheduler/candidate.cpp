@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "autoscheduler/call_text.h"
-#include "autoscheduler/runner.h"
+#include "generators/child_process.h"
 #include "generators/workload.h"
 #include "runtime/kernels/peak.h"
 #include "runtime/kernels/thread_pool.h"
@@ -34,7 +34,7 @@ CandidateTime time_in_child(const std::vector<std::string> &program, const Candi
                                             "--knobs",   to_text(c.knobs),
                                             "--seconds", std::to_string(seconds)};
   command.insert(command.end(), options.begin(), options.end());
-  const Outcome outcome = run_child(command, timeout);
+  const generators::Outcome outcome = generators::run_child(command, timeout);
   if (!outcome.good) return {0, 0, outcome.timed_out, outcome.why + ": " + outcome.output};
   // The result is the last line; whatever else was said comes before it.
   const size_t end = outcome.output.find_last_not_of('\n'), begin = outcome.output.rfind('\n', end);

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "bench/timed.h"
-#include "generators/declared_timings.h"
+#include "generators/just_in_time.h"
 #include "generators/workload.h"
 #include "runtime/kernels/peak.h"
 #include "runtime/kernels/thread_pool.h"

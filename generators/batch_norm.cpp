@@ -22,7 +22,6 @@ const Kernel batch_norm_statistics("batch_norm_statistics",
                                    [](Build &k) {
                                      const auto s = algorithms::statistics(image(k, "x", {3, 5}));
                                      k.separate_outputs({"mean", "variance"}, {s.mean, s.variance});
-                                     k.schedule_by_structure();
                                    },
                                    {{{1, 1}}, {{1, 300}}, {{3, 129}}, {{8, 128}}, {{33, 257}}, {{70, 7}}},
                                    {{"demo", {{32, demo_pixels}}, 4.0 * 32 * demo_pixels}});
@@ -33,7 +32,6 @@ const Kernel batch_norm("batch_norm",
                           const algorithms::Statistics s = statistics(k);
                           const Value scale = of_channels(k, "scale"), shift = of_channels(k, "shift");
                           k.output("y", algorithms::batch_norm(x, s, scale, shift, k.parameter("epsilon")));
-                          k.schedule_by_structure();
                         },
                         {{{1, 1}, {1}, {1}, {1}, {1}, 1e-5},
                          {{1, 300}, {1}, {1}, {1}, {1}, 1e-5},
@@ -48,7 +46,6 @@ void gradient(Build &k, algorithms::StatisticsOf whose) {
   const Value scale = of_channels(k, "scale"), dy = image(k, "dy");
   const auto g = algorithms::batch_norm_gradient(x, s, scale, dy, k.parameter("epsilon"), whose);
   k.separate_outputs({"dx", "dscale", "dshift"}, {g.x, g.scale, g.shift});
-  k.schedule_by_structure();
 }
 
 const std::vector<Call> gradient_calls = {{{1, 1}, {1}, {1}, {1}, {1, 1}, 1e-5},

@@ -1,6 +1,5 @@
 #include "algorithms/elementwise.h"
 #include "generators/kernel.h"
-#include "schedules/patterns/elementwise.h"
 
 namespace saltern::generators {
 namespace {
@@ -21,17 +20,16 @@ std::vector<Timing> timings(size_t inputs) {
   return {{"1M", Call(inputs, CallArgument({million, 1, 1, 1, 1})), 1.0 * million}};
 }
 
-// Fast where both operands are dense, or one of them is broadcast along the innermost dimension.
-void schedule(Halide::Func out, const Build &k, const Machine &m) {
-  std::vector<Halide::OutputImageParam> inputs;
-  for (const Halide::ImageParam &p : k.buffers()) inputs.push_back(p);
+// Fast where both operands are dense, or one of them is broadcast along the innermost dimension; dy, where there is one,
+// is dense.
+void schedule(Build &k) {
   std::vector<Halide::Expr> vectorizable;
-  for (const std::vector<int> &operands : std::vector<std::vector<int>>{{1, 1}, {1, 0}, {0, 1}}) {
-    std::vector<int> strides = operands;
-    strides.resize(inputs.size(), 1);  // dy, where there is one
-    vectorizable.push_back(schedules::innermost_strides(inputs, strides));
+  for (const std::vector<int> &strides : std::vector<std::vector<int>>{{1, 1, 1}, {1, 0, 1}, {0, 1, 1}}) {
+    Halide::Expr all = Halide::Internal::const_true();
+    for (size_t i = 0; i < k.buffers().size(); ++i) all = all && k.buffers()[i].dim(0).stride() == strides[i];
+    vectorizable.push_back(all);
   }
-  schedules::elementwise(out, vectorizable, m);
+  k.schedule([&](const Machine &m) { k.by_structure(m, {}, vectorizable); });
 }
 
 // All inputs have the full shape: broadcasting is strides of zero.
@@ -49,8 +47,8 @@ std::vector<Kernel> declare() {
         f.name,
         [&f, domain](Build &k) {
           const Value a = operand(k, "a", domain), b = operand(k, "b", domain);
-          const Halide::Func out = k.output("y", f.of(a, b));
-          k.schedule([&](const Machine &m) { schedule(out, k, m); });
+          k.output("y", f.of(a, b));
+          schedule(k);
         },
         calls(2), timings(2));
     for (const bool second : {false, true})
@@ -59,8 +57,8 @@ std::vector<Kernel> declare() {
           [&f, domain, second](Build &k) {
             const Value a = operand(k, "a", domain), b = operand(k, "b", domain), dy = operand(k, "dy");
             const Value d = formula::gradient({f.of(a, b)}, {dy}, {second ? b : a})[0];
-            const Halide::Func out = k.output(second ? "db" : "da", d);
-            k.schedule([&](const Machine &m) { schedule(out, k, m); });
+            k.output(second ? "db" : "da", d);
+            schedule(k);
           },
           calls(3), timings(3));
   }

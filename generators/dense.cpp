@@ -74,7 +74,6 @@ const Kernel dense_gradient_b("dense_gradient_b",
                               [](Build &k) {
                                 const formula::Value dy = k.input("dy", {"n", "o"});
                                 k.output("db", algorithms::of_channel(formula::sum(dy, {0}), 1));
-                                k.schedule_by_structure();
                               },
                               {{{1, 1}}, {{5, 3}}, {{17, 300}}},
                               {{"32 channels, 64 images of 28 x 28", {{32, 64 * 28 * 28}}, 32.0 * 64 * 28 * 28}});

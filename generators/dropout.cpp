@@ -1,6 +1,5 @@
 #include "algorithms/random.h"
 #include "generators/kernel.h"
-#include "schedules/patterns/elementwise.h"
 
 namespace saltern::generators {
 namespace {
@@ -12,10 +11,9 @@ const Kernel dropout("dropout",
                      [](Build &k) {
                        const Value x = k.input("x", {"n"});
                        const Expression seed = k.count("seed", INT32_MIN), offset = k.count("offset", INT32_MIN);
-                       const Halide::Func out =
-                           k.output("y", algorithms::dropout(x, seed, offset, k.parameter("probability")));
+                       k.output("y", algorithms::dropout(x, seed, offset, k.parameter("probability")));
                        // A task of fewer elements than elsewhere: each costs ten rounds of the generator.
-                       k.schedule([&](const Machine &m) { schedules::elementwise(out, m, {4096}); });
+                       k.schedule([&](const Machine &m) { k.by_structure(m, {4096}); });
                      },
                      {{{1}, 1, 0, 0.5}, {{7}, 2, 9, 0.0}, {{8193}, -3, 2147483000, 0.3}, {{100}, 5, 1, 1.0}},
                      {{"demo", {{64 * 128}, 1, 0, 0.5}, 2.0 * 64 * 128}});

@@ -117,11 +117,8 @@ Halide::Func Build::outputs(const std::vector<std::string> &names, const formula
   return outputs(names, forms::Tensor(all, first.extents()));
 }
 
-void Build::schedule_by_structure() {
-  schedule([&](const Machine &m) { apply_schedule_by_structure(m); });
-}
-
-void Build::apply_schedule_by_structure(const Machine &m) {
+void Build::by_structure(const Machine &m, const schedules::StructureKnobs &knobs,
+                         const std::vector<Halide::Expr> &vectorizable) {
   schedules::FormulaToSchedule f;
   for (const auto &s : stages_.order()) {
     const StageFunction &of = stages_.of(*s);
@@ -130,10 +127,11 @@ void Build::apply_schedule_by_structure(const Machine &m) {
   f.outputs = outputs_;
   f.output_stages = output_stages_;
   f.size = [&](const Expression &e) { return stages_.size(e); };
+  f.vectorizable = vectorizable;
   if (m.is_gpu())
     schedules::by_structure_on_gpu(f, tuned(schedules::gpu::ElementKnobs()));
   else
-    schedules::by_structure(f, m, tuned(schedules::StructureKnobs()));
+    schedules::by_structure(f, m, tuned(knobs));
 }
 
 }  // namespace saltern::generators

@@ -1,6 +1,7 @@
 #include "generators/formula_functions.h"
 
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -97,7 +98,31 @@ Expr whole_of(Type to, const Expr &a) {
 }  // namespace
 
 Expr call_code(Function f, Type type, const Expr &a) {
+  using OfOne = std::function<Expr(const Expr &)>;
+  static const std::map<Function, OfOne> of_reals = {
+      {Function::exp, forms::exp},
+      {Function::log, [](const Expr &x) { return forms::log(x); }},
+      {Function::sqrt, Halide::sqrt},
+      {Function::sine, Halide::sin},
+      {Function::cosine, Halide::cos},
+      {Function::tangent, Halide::tan},
+      {Function::arcsine, Halide::asin},
+      {Function::arccosine, Halide::acos},
+      {Function::arctangent, [](const Expr &x) { return Halide::atan(x); }},
+      {Function::sinh, Halide::sinh},
+      {Function::cosh, Halide::cosh},
+      {Function::tanh, forms::tanh},
+      {Function::arcsinh, Halide::asinh},
+      {Function::arccosh, Halide::acosh},
+      {Function::arctanh, Halide::atanh},
+      {Function::erf, forms::erf}};
+  static const std::map<Function, OfOne> to_whole = {{Function::floor, Halide::floor},
+                                                     {Function::ceiling, Halide::ceil},
+                                                     {Function::round, Halide::round},
+                                                     {Function::truncate, Halide::trunc}};
   const bool real = is_real(type);
+  if (const auto row = of_reals.find(f); row != of_reals.end()) return row->second(a);
+  if (const auto row = to_whole.find(f); row != to_whole.end()) return real ? row->second(a) : a;
   switch (f) {
     case Function::stopped:
       return a;
@@ -106,46 +131,6 @@ Expr call_code(Function f, Type type, const Expr &a) {
                   : Halide::cast(a.type(), 0) - a;
     case Function::absolute:
       return is_unsigned(type) ? a : Halide::cast(a.type(), Halide::abs(a));
-    case Function::exp:
-      return forms::exp(a);
-    case Function::log:
-      return forms::log(a);
-    case Function::sqrt:
-      return Halide::sqrt(a);
-    case Function::sine:
-      return Halide::sin(a);
-    case Function::cosine:
-      return Halide::cos(a);
-    case Function::tangent:
-      return Halide::tan(a);
-    case Function::arcsine:
-      return Halide::asin(a);
-    case Function::arccosine:
-      return Halide::acos(a);
-    case Function::arctangent:
-      return Halide::atan(a);
-    case Function::sinh:
-      return Halide::sinh(a);
-    case Function::cosh:
-      return Halide::cosh(a);
-    case Function::tanh:
-      return forms::tanh(a);
-    case Function::arcsinh:
-      return Halide::asinh(a);
-    case Function::arccosh:
-      return Halide::acosh(a);
-    case Function::arctanh:
-      return Halide::atanh(a);
-    case Function::erf:
-      return forms::erf(a);
-    case Function::floor:
-      return real ? Halide::floor(a) : a;
-    case Function::ceiling:
-      return real ? Halide::ceil(a) : a;
-    case Function::round:
-      return real ? Halide::round(a) : a;
-    case Function::truncate:
-      return real ? Halide::trunc(a) : a;
     case Function::invert:
       return type == Type::boolean ? !a : ~a;
     case Function::is_nan:

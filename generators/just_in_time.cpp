@@ -3,6 +3,7 @@
 #include <Halide.h>
 
 #include "generators/kernel.h"
+#include "generators/targets.h"
 #include "runtime/error.h"
 #include "runtime/kernels/thread_pool.h"
 #include "schedules/machine.h"
@@ -25,11 +26,7 @@ auto for_kernel(const std::string &kernel, const Work &work) {
   }
 }
 
-Halide::Target target_of(InstructionSet set) {
-  for (const CpuTarget &t : cpu_targets())
-    if (t.name == name(set)) return Halide::Target(t.halide);
-  fail("no CPU target is called ", name(set));
-}
+Halide::Target target_of(InstructionSet set) { return Halide::Target(halide_target(set)); }
 
 void expect_whole(const std::string &kernel, const Build &build, const Call &call) {
   if (build.inputs().size() != call.size())
@@ -47,16 +44,17 @@ int on_own_pool(Halide::JITUserContext *context, int (*task)(Halide::JITUserCont
 
 }  // namespace
 
-std::vector<std::string> declared_kernels() {
-  std::vector<std::string> names;
-  for (const Kernel &k : all_kernels()) names.push_back(k.name);
-  return names;
-}
-
 bool is_declared(const std::string &kernel) {
   for (const Kernel &k : all_kernels())
     if (k.name == kernel) return true;
   return false;
+}
+
+std::vector<DeclaredTiming> declared_timings() {
+  std::vector<DeclaredTiming> all;
+  for (const Kernel &k : all_kernels())
+    for (const Timing &t : k.timings) all.push_back({k.name, t.label, t.call, t.flops});
+  return all;
 }
 
 std::vector<ArgumentFacts> arguments_of(const std::string &kernel, const Call &call) {

@@ -25,8 +25,15 @@ struct ArgumentFacts {
   double low = -1, high = 1;  // the values that a buffer may be filled with for a trial
 };
 
-std::vector<std::string> declared_kernels();
 bool is_declared(const std::string &kernel);
+
+// A call that a kernel's declaration says is worth timing.
+struct DeclaredTiming {
+  std::string kernel, label;
+  Call call;
+  double flops;
+};
+std::vector<DeclaredTiming> declared_timings();
 
 // What the call's arguments are. Fails where the call does not fit the kernel.
 std::vector<ArgumentFacts> arguments_of(const std::string &kernel, const Call &call);

@@ -3,7 +3,6 @@
 #include <stdexcept>
 
 #include "generators/estimates.h"
-#include "generators/row_split.h"
 #include "schedules/by_structure.h"
 #include "schedules/gpu/grid.h"
 #include "schedules/plain.h"
@@ -50,9 +49,7 @@ Build::Build(const Halide::Target &target, Schedule schedule, std::optional<Call
       schedule_(schedule),
       exact_(std::move(exact)),
       knobs_(std::move(knobs)),
-      stages_(schedule == Schedule::own && !machine_.is_gpu()
-                  ? StageFunctions::Split([m = machine_](const formula::Stage &s) { return row_split(s, m); })
-                  : nullptr) {}
+      stages_(schedule == Schedule::own && !machine_.is_gpu() ? std::optional(machine_) : std::nullopt) {}
 
 const CallArgument &Build::next_argument(const std::string &name) {
   if (inputs_.size() >= exact_->size())
@@ -184,7 +181,7 @@ void Build::set_strides(size_t buffer, const std::vector<int> &strides) {
 void Build::schedule(const How &how) {
   scheduled_ = true;
   if (schedule_ != Schedule::own) return;
-  if (machine_.is_gpu()) return apply_schedule_by_structure(machine_);
+  if (machine_.is_gpu()) return by_structure(machine_);
   how(machine_);
 }
 
@@ -209,6 +206,7 @@ std::string Build::why_no_gpu() const {
 
 void Build::finish(const Call *typical) {
   if (schedule_ == Schedule::plain) return schedules::plain(outputs_);
+  if (!scheduled_ && !formulas_.empty()) schedule([&](const Machine &m) { by_structure(m); });
   if (scheduled_) return;
   if (exact_) typical = &*exact_;
   if (!typical)

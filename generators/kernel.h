@@ -12,7 +12,6 @@
 //
 //   const Kernel softmax("softmax", [](Build &k) {
 //     k.output("y", algorithms::softmax(k.input("x", {"n", "c"}), 1));
-//     k.schedule_by_structure();
 //   }, {{{10, 64}}});
 //
 // The same declaration is built many ways: for any size or for one exact size, scheduled or as the plain algorithm,
@@ -32,8 +31,8 @@
 #include "dsl/value.h"
 #include "generators/call.h"
 #include "generators/stage_functions.h"
+#include "schedules/by_structure.h"
 #include "schedules/forms/tensor.h"
-#include "schedules/knobs.h"
 #include "schedules/machine.h"
 
 namespace saltern::generators {
@@ -96,7 +95,6 @@ class Build {
   void separate_outputs(const std::vector<std::string> &names, const formula::Values &results);
   // All of them written by one stage.
   Halide::Func outputs(const std::vector<std::string> &names, const formula::Values &results);
-  void schedule_by_structure();
   // The function of a stage, for a schedule of one's own.
   const StageFunction &stage(const formula::Value &v) const { return stages_.of(v); }
 
@@ -117,6 +115,10 @@ class Build {
   using How = std::function<void(const Machine &)>;
   void schedule(const How &how);
   void schedule(formula::Pattern form, const How &how);
+  // How formulas are scheduled unless told: with knobs of one's own perhaps, and where innermost strides are free, with
+  // the conditions on them under which elements go by vectors.
+  void by_structure(const Machine &m, const schedules::StructureKnobs &knobs = {},
+                    const std::vector<Halide::Expr> &vectorizable = {});
   // The kinds of its stages.
   std::set<formula::Pattern> classes() const;
   // Why there is no schedule for GPUs; empty: there is one.
@@ -144,15 +146,14 @@ class Build {
   std::vector<Halide::ImageParam> buffers() const { return buffers_; }
   // and with them those of the outputs.
   std::vector<Halide::OutputImageParam> all_buffers() const;
-  // Makes ready for compilation; called once after the declaration has run. A declaration without a schedule gets
-  // estimates of the call `typical`, for an autoscheduler to plan for.
+  // Makes ready for compilation; called once after the declaration has run. Formulas without a schedule get one by
+  // structure, other declarations estimates of the call `typical`, for an autoscheduler to plan for.
   void finish(const Call *typical);
   // Whether the pipeline has the schedule that it is to have.
   bool is_scheduled() const { return scheduled_ || schedule_ == Schedule::plain; }
 
  private:
   void estimate(const Call &typical);
-  void apply_schedule_by_structure(const Machine &m);
   forms::Tensor buffer(const std::string &name, int rank, Halide::Type type, Range range, bool any_stride);
   formula::Value formula_input(const std::string &name, const std::vector<std::string> &sizes, Type type, Range range,
                                bool any_stride);

@@ -11,7 +11,6 @@ const Kernel layer_norm("layer_norm",
                           const Value x = k.input("x", {"n", "c"}, Type::f32, {3, 5});
                           const Value scale = k.input("scale", {"c"}), shift = k.input("shift", {"c"});
                           k.output("y", algorithms::layer_norm(x, scale, shift, k.parameter("epsilon")));
-                          k.schedule_by_structure();
                         },
                         {{{1, 1}, {1}, {1}, 1e-5},
                          {{7, 3}, {7}, {7}, 1e-3},
@@ -25,7 +24,6 @@ const Kernel rms_norm("rms_norm",
                       [](Build &k) {
                         const Value x = k.input("x", {"n", "c"}), scale = k.input("scale", {"c"});
                         k.output("y", algorithms::rms_norm(x, scale, k.parameter("epsilon")));
-                        k.schedule_by_structure();
                       },
                       {{{1, 1}, {1}, 1e-5}, {{7, 3}, {7}, 1e-3}, {{16, 9}, {16}, 1e-5}, {{769, 5}, {769}, 1e-6}},
                       {{"transformer", {{2048, 128}, {2048}, 1e-6}, 4.0 * 2048 * 128}});

@@ -21,7 +21,6 @@ const Kernel sgd("sgd",
                    s.weight_decay = k.parameter("weight_decay");
                    s.nesterov = k.parameter("nesterov");
                    k.outputs({"new_p", "new_v"}, algorithms::sgd(p, g, v, s));
-                   k.schedule_by_structure();
                  },
                  {sgd_call(1, 0), sgd_call(17, 1), sgd_call(40001, 0)}, {{"1M", sgd_call(million, 0), 8.0 * million}});
 
@@ -43,7 +42,6 @@ const Kernel adam("adam",
                     s.correction2 = k.parameter("correction2");
                     s.decoupled = k.parameter("decoupled");
                     k.outputs({"new_p", "new_m", "new_v"}, algorithms::adam(p, g, mean, square, s));
-                    k.schedule_by_structure();
                   },
                   {adam_call(1, 0), adam_call(17, 1), adam_call(40001, 0)},
                   {{"1M", adam_call(million, 0), 16.0 * million}});

@@ -52,7 +52,6 @@ const Kernel maximum_over_gradient(
     [](Build &k) {
       const Value index = k.input("index", {"b", "a"}, Type::i32, {0, 3}), dy = k.input("dy", {"b", "a"});
       k.output("dx", algorithms::at_its_place(index, dy, k.count("count", 1)));
-      k.schedule_by_structure();
     },
     {{{1, 1}, {1, 1}, 1}, {{17, 5}, {17, 5}, 3}, {{3, 50}, {3, 50}, 129}});
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "dsl/structure.h"
 #include "generators/formula_functions.h"
 #include "schedules/forms/float_bits.h"
 
@@ -105,6 +106,23 @@ Partial LaneReduction::finished(const Partial &all) const {
   const Halide::Type bits = all[1].type();
   const Expr best = Halide::reinterpret(bits, all[0]), infinity = forms::magnitude(all[0]).infinity;
   return {Halide::reinterpret(all[0].type(), Halide::select(all[1] > infinity, all[1], best))};
+}
+
+RowSplit row_split(const formula::Stage &s, const Machine &m) {
+  constexpr int64_t long_row = 512;  // from here on several vectors of partial results win more than joining them costs
+  // A product in parts overflows in one of them where the whole, with a 0 in another, does not.
+  if (s.reduction == formula::Function::product || formula::classify(s) != formula::Pattern::row) return {};
+  for (const formula::Expression &l : formula::loads_in(s.element)) {
+    if (l->arguments.empty()) continue;
+    const formula::Expression &innermost = l->arguments.back();
+    if (innermost->kind != formula::Expression::Kind::axis || innermost->number < s.rank) continue;
+    const formula::Expression &extent = s.extents[static_cast<size_t>(innermost->number)];
+    const int lanes = m.lanes(compute_type(s.element.type()));
+    const bool is_known = extent->kind == formula::Expression::Kind::constant;
+    if (is_known && extent->integer < lanes) return {};
+    return {innermost->number - s.rank, lanes, is_known && extent->integer >= long_row ? 4 : 1};
+  }
+  return {};
 }
 
 std::vector<Halide::Func> reduce_by_lanes(

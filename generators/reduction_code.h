@@ -4,8 +4,9 @@
 #include <functional>
 #include <vector>
 
-#include "dsl/expression.h"
+#include "dsl/value.h"
 #include "schedules/forms/tensor.h"
+#include "schedules/machine.h"
 
 namespace saltern::generators {
 
@@ -41,6 +42,9 @@ struct RowSplit {
   int step = -1;  // its number; -1: vectors do not run along steps
   int lanes = 1, vectors = 1;
 };
+
+// How a stage's reduction is split on a machine: those of rows are.
+RowSplit row_split(const formula::Stage &reduction, const Machine &m);
 
 // One step of a reduction: its element, and its number among all of them.
 struct StepElement {

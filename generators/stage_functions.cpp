@@ -325,15 +325,14 @@ StageFunction StageFunctions::function_of(const Stage &s) const {
   if (s.is_scan()) return code.scan();
   Halide::Func by_column;
   if (const auto tile = formula::contraction_of(s)) by_column = code.read_by_tiles(*tile);
-  const RowSplit split = split_ && !by_column.defined() ? split_(s) : RowSplit();
-  if (split.step >= 0) return code.by_lanes(split);
+  if (const RowSplit lanes = split(s); !by_column.defined() && lanes.step >= 0) return code.by_lanes(lanes);
   StageFunction f = {Halide::Func(s.name + "_stage"), {}, by_column};
   f.component = reduce_in_order(f.func, {&code})[0];
   return f;
 }
 
 bool StageFunctions::join(const std::vector<std::shared_ptr<const Stage>> &order, const Stage &s) {
-  if (!s.reduction || s.is_scatter() || formula::contraction_of(s) || (split_ && split_(s).step >= 0)) return false;
+  if (!s.reduction || s.is_scatter() || formula::contraction_of(s) || split(s).step >= 0) return false;
   const auto can_be_made = [&](const Stage &other) {
     for (const auto &from : formula::loaded_by(other.element))
       if (made_.count(from.get()) == 0) return false;

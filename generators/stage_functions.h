@@ -2,12 +2,12 @@
 // Values (dsl/value.h) as Halide functions: one for each stage, its innermost index first.
 //
 // Sizes and parameters are what `symbols` says they are: numbers, extents of buffers, arguments of a kernel. A load that
-// is inside of its stage for all axes is written without a clamp. The order of a reduction is a function of `split` alone,
-// so that schedules do not change bits.
+// is inside of its stage for all axes is written without a clamp. The order of a reduction is a function of the machine
+// alone, so that schedules do not change bits.
 
-#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,9 +27,9 @@ struct StageFunction {
 class StageFunctions {
  public:
   using Symbols = std::map<std::string, Halide::Expr>;
-  using Split = std::function<RowSplit(const formula::Stage &reduction)>;
 
-  explicit StageFunctions(Split split = nullptr) : split_(std::move(split)) {}
+  // Reductions of rows are partial results, one a lane of the machine; without one, they go in order.
+  explicit StageFunctions(std::optional<Machine> lanes_of = std::nullopt) : lanes_of_(std::move(lanes_of)) {}
 
   void set_symbol(const std::string &name, const Halide::Expr &value) { symbols_[name] = value; }
   // What an input reads: elements as they are stored.
@@ -55,7 +55,9 @@ class StageFunctions {
   // Several reductions over the same steps in one walk: sums of the same rows, the best element and its place.
   bool join(const std::vector<std::shared_ptr<const formula::Stage>> &order, const formula::Stage &s);
 
-  Split split_;
+  RowSplit split(const formula::Stage &s) const { return lanes_of_ ? row_split(s, *lanes_of_) : RowSplit(); }
+
+  std::optional<Machine> lanes_of_;
   Symbols symbols_;
   std::map<const formula::Stage *, Made> made_;
   std::vector<std::shared_ptr<const formula::Stage>> order_;

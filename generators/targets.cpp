@@ -5,7 +5,6 @@
 
 #include "generators/kernel.h"
 #include "runtime/error.h"
-#include "runtime/kernels/instruction_set.h"
 #include "schedules/machine.h"
 
 namespace saltern::generators {
@@ -32,6 +31,12 @@ std::vector<TargetFacts> all_targets() {
   for (const CpuTarget &t : cpu_targets()) all.push_back({t.name, "cpu", t.halide, runs_here(t.name)});
   for (const GpuRow &g : gpu_rows) all.push_back({g.name, "gpu", host_target().to_string() + g.features, false});
   return all;
+}
+
+std::string halide_target(InstructionSet set) {
+  for (const CpuTarget &t : cpu_targets())
+    if (t.name == name(set)) return t.halide;
+  fail("no CPU target is called ", name(set));
 }
 
 std::string gpu_features(const std::string &gpu) {

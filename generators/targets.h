@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/kernels/instruction_set.h"
+
 namespace saltern::generators {
 
 struct TargetFacts {
@@ -14,6 +16,9 @@ struct TargetFacts {
 
 // CPU targets best first, then GPU targets.
 std::vector<TargetFacts> all_targets();
+
+// A CPU target as Halide spells it.
+std::string halide_target(InstructionSet set);
 
 // What a GPU target adds to a CPU target, as Halide spells it. Throws an Error where there is no such target.
 std::string gpu_features(const std::string &gpu);

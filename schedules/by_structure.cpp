@@ -226,7 +226,14 @@ class Scheduler {
         .fuse(chunk, rows, task)
         .parallel(task)
         .never_partition(task, in_task);
-    out.vectorize(element, lanes(out), TailStrategy::GuardWithIf);
+    in_vectors(out, element);
+  }
+
+  // Where strides are free, under the conditions that let vectors be loaded and stored as such; else one by one.
+  void in_vectors(Func out, const Var &element) {
+    if (all_.vectorizable.empty()) out.vectorize(element, lanes(out), TailStrategy::GuardWithIf);
+    for (const Expr &condition : all_.vectorizable)
+      out.specialize(condition).vectorize(element, lanes(out), TailStrategy::GuardWithIf);
   }
 
   // Whether something is read at another place along the innermost axis than at its own.
@@ -238,26 +245,12 @@ class Scheduler {
     return false;
   }
 
-  // Whole blocks of columns, the last one moved inwards, so that nothing is masked; where there are fewer columns than a
-  // vector has, they go one by one.
-  void in_blocks(Func f, const Var &c, const Var &block, const Expr &columns) {
-    const int vector = lanes(f), widest = std::clamp(knobs_.columns, vector, 4 * vector);
-    for (const int width : {widest, vector}) {
-      f.specialize(columns >= width)
-          .split(c, block, c, width, TailStrategy::ShiftInwards)
-          .vectorize(c, vector)
-          .unroll(c);
-      if (widest == vector) break;
-    }
-    f.split(c, block, c, 1);
-  }
-
   // A map with factors of the column alone. Rows stay inside of one another: blocks outside of them, factors in
   // registers, took 1.6 times as long at 64 columns.
   void by_columns(Func out, const Stage &s) {
     const Var block("block"), chunk("chunk"), in_chunk("in_chunk"), c = out.args()[0], row = fused_loops(out, 1);
     out.split(row, chunk, in_chunk, knobs_.column_chunk, TailStrategy::GuardWithIf).parallel(chunk);
-    in_blocks(out, c, block, columns_of(out, s));
+    in_blocks(out, c, block, columns_of(out, s), lanes(out), knobs_.columns);
   }
 
   // A reduction whose elements are made at `level`: partial results before what they are joined to.
@@ -414,7 +407,7 @@ class Scheduler {
     Func partial = f.update().rfactor(chunk, part), stored = partial.in();
     stored.compute_root().parallel(part);
     const Var c = partial.args()[0];
-    in_blocks(stored, stored.args()[0], block, columns);
+    in_blocks(stored, stored.args()[0], block, columns, vector, knobs_.columns);
     partial.store_in(Halide::MemoryType::Stack);
     const Block known_block = column_block(f, s);
     if (known_block.columns > vector) {

@@ -60,6 +60,8 @@ struct FormulaToSchedule {
   std::vector<Halide::Func> outputs;                                    // each a copy of
   std::vector<std::shared_ptr<const formula::Stage>> output_stages;     // one of the stages
   std::function<Halide::Expr(const formula::Expression &extent)> size;  // at run time
+  // Of maps whose innermost strides are free: the strides with which they go by vectors.
+  std::vector<Halide::Expr> vectorizable = {};
 };
 
 void by_structure(const FormulaToSchedule &formula, const Machine &m, const StructureKnobs &knobs = {});

@@ -61,7 +61,7 @@ inline std::vector<Tensor> compiled(const formula::Values &outputs, const formul
   for (const formula::Value &v : inputs) b.declare(v);
   b.declare_symbols(outputs);
   for (size_t i = 0; i < outputs.size(); ++i) b.output("y" + std::to_string(i), outputs[i]);
-  b.schedule_by_structure();
+  b.finish(nullptr);
   Halide::Callable callable = b.pipeline().compile_to_callable(b.arguments(), target);
 
   std::vector<Halide::Buffer<>> buffers;

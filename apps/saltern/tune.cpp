@@ -14,7 +14,7 @@
 #include "apps/saltern/operations.h"
 #include "autoscheduler/call_text.h"
 #include "autoscheduler/candidate.h"
-#include "autoscheduler/runner.h"
+#include "generators/child_process.h"
 #include "runtime/report/progress.h"
 
 namespace saltern {
@@ -136,7 +136,7 @@ void define_measure_candidate(CLI::App &app, Action &chosen) {
   app.callback([g, &chosen] {
     chosen = [g] {
       prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody waits for the result of a tuner that is gone
-      limit_own_memory(memory_for_a_candidate());
+      generators::limit_own_memory(generators::memory_for_a_candidate());
       const Candidate c = {g->kernel,  call_from_text(g->call),  g->flops, instruction_set(g->isa),
                            g->threads, knobs_from_text(g->knobs)};
       std::printf("%s\n", measured_text(c, g->seconds).c_str());

@@ -107,7 +107,6 @@ std::function<Build(const Halide::Target &)> built_by_structure(const std::funct
     Build b(target, Build::Schedule::own, call);
     for (const Value &v : of.inputs) b.declare(v);
     b.output("y", of.outputs[0]);
-    b.schedule_by_structure();
     b.finish(nullptr);
     return b;
   };

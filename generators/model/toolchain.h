@@ -8,8 +8,8 @@
 
 namespace saltern::generators {
 
-// Runs a program, found as the shell finds it, in a folder, where it keeps its temporary files, too. Throws an Error with what it printed where it fails, or
-// one that says what to install where there is no such program.
+// Runs a program in a folder (generators/child_process.h). Throws an Error with what it printed where it fails, or one that
+// says what to install where there is no such program.
 void run_program(const std::vector<std::string> &command, const std::string &folder);
 
 // The C compiler and the archiver: the environment's CC and AR, else cc and ar.

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "schedules/loops.h"
 #include "schedules/patterns/contraction.h"
 
 namespace saltern::schedules {
@@ -129,12 +130,7 @@ inline void attention(Attention a, const AttentionShape &shape, const Machine &m
   a.out.parallel(block);
   Halide::LoopLevel head = Halide::LoopLevel::root();
   if (!batch.empty()) {
-    Var heads = batch[0];
-    for (size_t d = 1; d < batch.size(); ++d) {
-      const Var fused("heads" + std::to_string(d));
-      a.out.fuse(heads, batch[d], fused);
-      heads = fused;
-    }
+    const Var heads = fused(a.out, batch);
     a.out.parallel(heads);
     head = {a.out, heads};
   }

@@ -6,20 +6,31 @@
 // steps; what a step needs besides (where it reads, whether it is inside) is worked out once a block, not once a
 // vector. Rows of all images run in parallel.
 
-#include "schedules/patterns/channels.h"
+#include "schedules/loops.h"
+#include "schedules/machine.h"
 
 namespace saltern::schedules {
 
 // `w` has one update, over the steps. Each of `cases` is a condition on scalars (a common stride, say) that is worth
 // code of its own, in which divisions are shifts.
 inline void window(Halide::Func out, Halide::Func w, const Machine &m, const std::vector<Halide::Expr> &cases = {}) {
+  using Halide::TailStrategy;
   using Halide::Var;
-  const Var c = out.args()[0], x = out.args()[1], y = out.args()[2], n = out.args()[3];
+  const std::vector<Var> to = out.args();
   const Halide::Expr channels = out.output_buffers()[0].dim(0).extent();
-  Var blocks("blocks"), row("row");
-  out.fuse(y, n, row).never_partition(x, row).parallel(row);
-  in_channel_blocks(out, c, blocks, channels, m, cases);
-  at_channel_block(w, out, blocks, channels, m);
+  const int lanes = m.float_lanes();
+  const Var blocks("blocks"), row("row"), c = w.args()[0];
+  out.fuse(to[2], to[3], row).never_partition(to[1], row).parallel(row);
+  in_blocks(out, to[0], blocks, channels, lanes, 32, cases);
+  w.compute_at(out, blocks).store_in(Halide::MemoryType::Stack);
+  w.specialize(channels >= lanes).vectorize(c, lanes, TailStrategy::GuardWithIf);
+  if (!w.has_update_definition()) return;
+  const std::vector<Halide::RVar> r = w.rvars(0);
+  const std::vector<Halide::VarOrRVar> steps(r.begin(), r.end());
+  std::vector<Halide::VarOrRVar> order = {c};
+  order.insert(order.end(), steps.begin(), steps.end());
+  w.update().reorder(order).never_partition(steps);
+  w.update().specialize(channels >= lanes).vectorize(c, lanes, TailStrategy::GuardWithIf);
 }
 
 }  // namespace saltern::schedules

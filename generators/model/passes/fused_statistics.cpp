@@ -16,7 +16,7 @@ using Kind = Expression::Kind;
 
 // Rows that are longer leave the cache before they are used again, and a few of them would keep few threads busy.
 constexpr int64_t longest_row = 1 << 16, least_rows = 8;
-// What is smaller is one task anyhow (schedules/patterns/elementwise.h).
+// What is smaller is one task anyhow (schedules/by_structure.h).
 constexpr int64_t one_task = 16384;
 
 // The axes that an expression depends on; nothing where it depends on steps of a reduction around it, too.

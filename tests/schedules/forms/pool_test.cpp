@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "schedules/forms/component.h"
 #include "tests/gradients.h"
+#include "tests/schedules/forms/component.h"
 
 namespace saltern {
 namespace {

@@ -1,6 +1,6 @@
 // A child that hangs, crashes or fails costs its own candidate and nothing else.
 
-#include "autoscheduler/runner.h"
+#include "generators/child_process.h"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +11,11 @@
 
 namespace saltern::autoscheduler {
 namespace {
+
+using generators::limit_own_memory;
+using generators::memory_for_a_candidate;
+using generators::Outcome;
+using generators::run_child;
 
 Outcome shell(const std::string &script, double timeout = 20) { return run_child({"/bin/sh", "-c", script}, timeout); }
 

@@ -1,4 +1,4 @@
-#include "autoscheduler/runner.h"
+#include "generators/child_process.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -12,13 +12,14 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <sstream>
 
 #include "runtime/error.h"
 
 extern char **environ;
 
-namespace saltern::autoscheduler {
+namespace saltern::generators {
 
 namespace {
 
@@ -49,17 +50,23 @@ struct Pipe {
   }
 };
 
-pid_t start(const std::vector<std::string> &command, int output) {
-  std::vector<char *> arguments;
+pid_t start(const std::vector<std::string> &command, int output, const std::string &folder) {
+  std::vector<char *> arguments, environment;
   for (const std::string &a : command) arguments.push_back(const_cast<char *>(a.c_str()));
   arguments.push_back(nullptr);
+  std::string temporary = "TMPDIR=" + (folder.empty() ? "" : std::filesystem::absolute(folder).string());
+  for (char **variable = environ; *variable; ++variable)
+    if (folder.empty() || std::strncmp(*variable, "TMPDIR=", 7) != 0) environment.push_back(*variable);
+  if (!folder.empty()) environment.push_back(temporary.data());
+  environment.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
+  for (int to : {STDOUT_FILENO, STDERR_FILENO}) posix_spawn_file_actions_adddup2(&actions, output, to);
+  if (!folder.empty()) posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
+  // Not fork(): a process with a large model in memory takes long to copy.
   pid_t child = 0;
-  const int error = posix_spawn(&child, command.front().c_str(), &actions, nullptr, arguments.data(), environ);
+  const int error = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environment.data());
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) fail("cannot start ", command.front(), ": ", std::strerror(error));
   return child;
@@ -71,7 +78,7 @@ bool read_until(int from, Clock::time_point end, std::string &output) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
     if (left <= 0) return false;
     pollfd wanted = {from, POLLIN, 0};
-    const int ready = poll(&wanted, 1, static_cast<int>(left));
+    const int ready = poll(&wanted, 1, static_cast<int>(std::min<int64_t>(left, 1 << 30)));
     if (ready < 0 && errno == EINTR) continue;
     if (ready <= 0) return false;
     char part[4096];
@@ -95,11 +102,11 @@ bool wait_until(pid_t child, Clock::time_point end, int &status) {
 
 }  // namespace
 
-Outcome run_child(const std::vector<std::string> &command, double timeout) {
+Outcome run_child(const std::vector<std::string> &command, double timeout, const std::string &folder) {
   if (command.empty()) fail("no command to run");
   const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(timeout));
   Pipe pipe;
-  const pid_t child = start(command, pipe.write_end);
+  const pid_t child = start(command, pipe.write_end, folder);
   pipe.close_write_end();
   Outcome outcome;
   int status = 0;
@@ -134,4 +141,4 @@ uint64_t memory_for_a_candidate() {
   return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) / 2;
 }
 
-}  // namespace saltern::autoscheduler
+}  // namespace saltern::generators
