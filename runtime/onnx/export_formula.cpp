@@ -22,32 +22,27 @@ using formula::Expression;
 using formula::Function;
 using Kind = Expression::Kind;
 
+// Beside what is one operator for every type (operator_of).
 struct FunctionRow {
   Function function;
-  const char *name;
+  const char *name, *of_booleans = nullptr;  // null: the same
 };
 constexpr FunctionRow function_rows[] = {
-    {Function::stopped, "Identity"},   {Function::sum, "ReduceSum"},        {Function::product, "ReduceProd"},
-    {Function::greatest, "ReduceMax"}, {Function::least, "ReduceMin"},      {Function::first_greatest, "ArgMax"},
-    {Function::first_least, "ArgMin"}, {Function::last_greatest, "ArgMax"}, {Function::last_least, "ArgMin"}};
+    {Function::stopped, "Identity"},        {Function::sum, "ReduceSum"},
+    {Function::product, "ReduceProd"},      {Function::greatest, "ReduceMax"},
+    {Function::least, "ReduceMin"},         {Function::first_greatest, "ArgMax"},
+    {Function::first_least, "ArgMin"},      {Function::last_greatest, "ArgMax"},
+    {Function::last_least, "ArgMin"},       {Function::invert, "BitwiseNot", "Not"},
+    {Function::both, "BitwiseAnd", "And"},  {Function::either, "BitwiseOr", "Or"},
+    {Function::differ, "BitwiseXor", "Xor"}};
 
-// The operator of the same meaning; throws Unsupported where there is none.
-const char *operator_named(const Graph::Node &node, Function f) {
+// The operator of the same meaning, for operands of a type; throws Unsupported where there is none.
+const char *operator_named(const Graph::Node &node, Function f, Type type) {
   for (const FunctionRow &r : function_rows)
-    if (r.function == f) return r.name;
+    if (r.function == f) return type == Type::boolean && r.of_booleans ? r.of_booleans : r.name;
   if (const char *found = operator_of(f)) return found;
   unsupported(describe(node), ": ONNX has no operator for ", formula::name(f));
 }
-
-// The same of booleans, and of the bits of integers.
-struct LogicalRow {
-  Function function;
-  const char *of_booleans, *of_bits;
-};
-constexpr LogicalRow logical_rows[] = {{Function::invert, "Not", "BitwiseNot"},
-                                       {Function::both, "And", "BitwiseAnd"},
-                                       {Function::either, "Or", "BitwiseOr"},
-                                       {Function::differ, "Xor", "BitwiseXor"}};
 
 // How many steps of reductions are open at once.
 size_t depth_of(const Expression &e) {
@@ -213,8 +208,6 @@ class FormulaExport {
     std::vector<std::string> from;
     for (const Expression &a : n.arguments) from.push_back(value(a));
     const Type type = n.arguments[0].type();
-    for (const LogicalRow &row : logical_rows)
-      if (row.function == n.function) return made(type == Type::boolean ? row.of_booleans : row.of_bits, from);
     switch (n.function) {
       case Function::remainder:
         return made("Mod", from, {{"fmod", int64_t{1}}});
@@ -233,7 +226,7 @@ class FormulaExport {
       default:
         break;
     }
-    return made(operator_named(node_, n.function), from);
+    return made(operator_named(node_, n.function, type), from);
   }
 
   // The remainder, which has the dividend's sign, or that and the divisor. A quotient would be rounded, or overflow.
@@ -264,9 +257,9 @@ class FormulaExport {
     if (result.empty()) {
       // Also over steps that the body does not depend on.
       const std::string body = made("Expand", {value(n.arguments[0]), integers(whole)});
-      result = formula::finds_a_place(n.function)
-                   ? place(n, body, axes)
-                   : made(operator_named(node_, n.function), {body, integers(axes)}, {{"keepdims", int64_t{1}}});
+      result = formula::finds_a_place(n.function) ? place(n, body, axes)
+                                                  : made(operator_named(node_, n.function, n.type),
+                                                         {body, integers(axes)}, {{"keepdims", int64_t{1}}});
     }
     open_ = before;
     return result;
@@ -282,7 +275,7 @@ class FormulaExport {
       body = made("Reshape", {body, integers(merged)});
     }
     const bool last = n.function == Function::last_greatest || n.function == Function::last_least;
-    return made(operator_named(node_, n.function), {body},
+    return made(operator_named(node_, n.function, n.type), {body},
                 {{"axis", axes.at(0)}, {"keepdims", int64_t{1}}, {"select_last_index", int64_t{last}}});
   }
 

@@ -1,6 +1,5 @@
 #include "runtime/onnx/quantity.h"
 
-#include <algorithm>
 #include <limits>
 
 namespace saltern {
@@ -89,13 +88,7 @@ Quantity Quantity::quotient(const Quantity &by) const {
 }
 
 bool Quantity::operator==(const Quantity &other) const {
-  const auto is_one = [](const auto &a, const auto &b) {
-    return a.second == b.second &&
-           std::equal(a.first.begin(), a.first.end(), b.first.begin(), b.first.end(), formula::is_same);
-  };
-  return of_ && other.of_ &&
-         std::equal(of_->terms().begin(), of_->terms().end(), other.of_->terms().begin(), other.of_->terms().end(),
-                    is_one);
+  return of_ && other.of_ && (*of_ - *other.of_).terms().empty();
 }
 
 std::string Quantity::text() const {

@@ -165,6 +165,7 @@ void Lowering::give(size_t output, const Operand &value) {
 
 void Lowering::give(Values values) {
   while (!values.empty() && !wants(values.size() - 1)) values.pop_back();
+  if (values.empty()) return;
   const std::vector<Operand> made = computed(values);
   for (size_t i = 0; i < made.size(); ++i) give(i, made[i]);
 }

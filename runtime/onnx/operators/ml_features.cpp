@@ -71,9 +71,6 @@ Operand per_feature(Lowering &n, const Operand &x, const Tensor &values, const c
     fail(what, " has ", values.size(), " values; expected 1, or one for each feature of ", to_string(x.shape));
   return n.constant(values);
 }
-Tensor in_type(Type type, const std::vector<double> &values) {
-  return type == Type::f64 ? list_of(values) : list_of(std::vector<float>(values.begin(), values.end()));
-}
 
 void imputer(Lowering &n) {
   const Operand &x = n.input(0);

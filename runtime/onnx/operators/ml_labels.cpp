@@ -20,9 +20,7 @@ Tensor list_named(const Attributes &a, const std::string &name) {
   }
   if (a.has(name + "_int64s")) return list_of(a.integers(name + "_int64s"));
   if (a.has(name + "_strings")) return list_of(a.words(name + "_strings"));
-  if (!a.has(name + "_floats")) return {};
-  const std::vector<double> &reals = a.reals(name + "_floats");
-  return list_of(std::vector<float>(reals.begin(), reals.end()));
+  return a.has(name + "_floats") ? in_type(Type::f32, a.reals(name + "_floats")) : Tensor();
 }
 
 struct LabelMap {

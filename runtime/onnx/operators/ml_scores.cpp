@@ -109,9 +109,12 @@ std::vector<double> reals_of(const Attributes &attributes, const std::string &na
   return attributes.has(name) ? attributes.reals(name) : std::vector<double>();
 }
 
+Tensor in_type(Type type, const std::vector<double> &values) {
+  return type == Type::f64 ? list_of(values) : list_of(std::vector<float>(values.begin(), values.end()));
+}
+
 Operand constant_of(Lowering &n, Type type, const Shape &shape, const std::vector<double> &values) {
-  if (type == Type::f64) return n.constant(Tensor::of<double>(shape, values));
-  return n.constant(Tensor::of<float>(shape, std::vector<float>(values.begin(), values.end())));
+  return n.constant(in_type(type, values).reshaped(shape));
 }
 
 Operand constant_of(Lowering &n, const std::vector<int64_t> &values) { return n.constant(list_of(values)); }

@@ -36,7 +36,8 @@ std::vector<HostValue> class_texts(const HostCall &call, const char *attribute);
 // An attribute of reals, as f32 or from its double form (NAME_as_tensor); empty where both are absent.
 std::vector<double> reals_of(const Attributes &attributes, const std::string &name);
 
-// A constant of `type` from numbers.
+// Numbers as a vector of `type`, f32 or f64; and constants of them.
+Tensor in_type(Type type, const std::vector<double> &values);
 Operand constant_of(Lowering &n, Type type, const Shape &shape, const std::vector<double> &values);
 Operand constant_of(Lowering &n, const std::vector<int64_t> &values);
 

@@ -74,11 +74,6 @@ const Tensor &HostCall::tensor(size_t i) const {
   return inputs[i].tensor();
 }
 
-const std::vector<HostValue> &HostCall::sequence(size_t i) const {
-  if (!has(i)) fail("input ", i, " is missing");
-  return inputs[i].sequence();
-}
-
 namespace {
 
 bool all_tensors_of_numbers(const std::vector<HostValue> &values) {

@@ -16,9 +16,8 @@ struct HostCall {
   std::vector<HostValue> inputs;  // absent ones are empty
 
   bool has(size_t i) const { return i < inputs.size() && !inputs[i].is_empty(); }
-  // Throw where the input is absent or holds something else.
+  // Throws where the input is absent or holds something else.
   const Tensor &tensor(size_t i) const;
-  const std::vector<HostValue> &sequence(size_t i) const;
   const Attributes &attributes() const { return node.attributes; }
 };
 

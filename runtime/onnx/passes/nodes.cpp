@@ -1,3 +1,6 @@
+// Nodes that another one stands for, and nodes that nobody needs.
+
+#include <algorithm>
 #include <cmath>
 
 #include "runtime/onnx/optimize.h"
@@ -72,6 +75,24 @@ Model with_common_nodes_once(Model m, const Inferred &known) {
     for (size_t o = 0; o < n.outputs.size(); ++o)
       if (!n.outputs[o].empty()) sweep.rename(n.outputs[o], twin->outputs[o]);
   });
+  return m;
+}
+
+Model without_dead_code(Model m, const Inferred &) {
+  Graph &g = m.graph;
+  // What graphs inside of dead nodes read goes with them one pass later.
+  std::set<std::string> needed = fixed_names(g);
+  std::vector<Graph::Node> kept;
+  for (auto n = g.nodes.rbegin(); n != g.nodes.rend(); ++n) {
+    if (std::none_of(n->outputs.begin(), n->outputs.end(), [&](const auto &o) { return needed.count(o) > 0; }))
+      continue;
+    needed.insert(n->inputs.begin(), n->inputs.end());
+    kept.push_back(std::move(*n));
+  }
+  g.nodes.assign(std::make_move_iterator(kept.rbegin()), std::make_move_iterator(kept.rend()));
+  needed.insert(g.inputs.begin(), g.inputs.end());
+  for (const Graph::Node &n : g.nodes) needed.insert(n.outputs.begin(), n.outputs.end());
+  for (auto v = g.values.begin(); v != g.values.end();) v = needed.count(v->first) ? std::next(v) : g.values.erase(v);
   return m;
 }
 
