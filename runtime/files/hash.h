@@ -24,7 +24,7 @@ inline std::string content_hash(std::string_view content) {
     take();
   }
   word = 0;
-  std::memcpy(&word, content.data(), content.size());
+  if (!content.empty()) std::memcpy(&word, content.data(), content.size());
   take();
   for (uint64_t *x : {&a, &b}) *x = (*x ^ *x >> 32) * 0x9e3779b97f4a7c15u;
   char hex[33];
