@@ -99,7 +99,12 @@ void define_bench(CLI::App &app, Action &chosen) {
   app.add_option("--trace", whole->trace, "Write one run of the model as a trace for chrome://tracing or Perfetto");
   app.add_flag("--json", whole->json, "One line of JSON");
   app.callback([whole, &app, &chosen] {
-    if (!app.get_subcommands().empty()) return;
+    const auto kernels = app.get_subcommands();
+    for (const CLI::Option *option : app.get_options())
+      if (!kernels.empty() && option->count() > 0)
+        throw CLI::ValidationError(option->get_name(), "is said of a model here; " + kernels[0]->get_name() +
+                                                           " takes the options that stand behind it and that it has");
+    if (!kernels.empty()) return;
     if (whole->model.path.empty()) throw CLI::RequiredError("MODEL, or one of the kernels below,");
     chosen = [whole] { return bench_model(*whole); };
   });

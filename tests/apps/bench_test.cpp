@@ -52,6 +52,17 @@ TEST_F(Bench, TheBestTimeOfAKernelIsNoLongerThanItsMedian) {
   EXPECT_LE(line["best_ms"].get<double>(), line["median_ms"].get<double>());
 }
 
+// Not taken in silence and left undone.
+TEST_F(Bench, AKernelHasNoOptionsOfAModel) {
+  for (const std::string wrong :
+       {"matmul 8 8 8 --device opencl", "matmul 8 8 8 --layers", "--threads 2 matmul 8 8 8"}) {
+    const Said said = run_program("saltern", "bench " + wrong);
+    EXPECT_EQ(said.code, 2) << wrong;
+    EXPECT_TRUE(contains(said.all, "is said of a model here; matmul takes")) << said.all;
+  }
+  EXPECT_EQ(run_program("saltern", "bench matmul 8 8 8 --threads 2 --seconds 0").code, 0);
+}
+
 TEST_F(Bench, LayersShareTheWholeTime) {
   const json layers = bench("--layers")["layers"];
   ASSERT_EQ(layers.size(), 2u);
