@@ -7,6 +7,7 @@
 
 #include "dsl/index_arithmetic.h"
 #include "dsl/partials.h"
+#include "dsl/recurrence.h"
 #include "dsl/transpose.h"
 
 namespace saltern::formula {
@@ -229,6 +230,7 @@ class Adjoints {
   Adjoints(const Values &outputs, const Values &seeds, const Values &wanted) : order_(adjoint_order(outputs)) {
     for (const Value &w : wanted) needed_.insert(w.get());
     for (const SharedStage &s : order_) {
+      if (s->is_recurrent() && !s->rule) ++states_left_[s->recurrence.get()];
       if (!is_real(s->type)) continue;
       for (const SharedStage &from : sources_of(*s))
         if (needed_.count(from.get()) > 0 && is_real(from->type)) needed_.insert(s.get());
@@ -237,9 +239,17 @@ class Adjoints {
       if (seeds[i].defined()) send(outputs[i].get(), seeds[i]);
   }
 
-  void run() {
+  // Nothing goes back through the leaves.
+  void run(const Values &leaves) {
+    std::set<const Stage *> ends;
+    for (const Value &v : leaves) ends.insert(v.get());
     for (auto at = order_.rbegin(); at != order_.rend(); ++at) {
       const Stage &s = **at;
+      if (ends.count(&s) > 0) continue;
+      if (s.is_recurrent() && !s.rule) {
+        if (--states_left_[s.recurrence.get()] == 0) differentiate(s.recurrence);
+        continue;
+      }
       const auto found = adjoint_.find(&s);
       if (found == adjoint_.end() || s.is_input() || needed_.count(&s) == 0) continue;
       const Value dy = named("d_" + s.name, found->second);
@@ -265,6 +275,28 @@ class Adjoints {
     adjoint_[to] = found == adjoint_.end() ? part : found->second + part;
   }
 
+  // Once the adjoints of all its states are there.
+  void differentiate(const std::shared_ptr<const Recurrence> &r) {
+    Values dy(r->first.size());
+    bool any = false;
+    for (size_t i = 0; i < dy.size(); ++i) {
+      const Value state = state_of(r, i);
+      const auto found = adjoint_.find(state.get());
+      if (found == adjoint_.end() || needed_.count(state.get()) == 0) continue;
+      dy[i] = named("d_" + r->name, found->second);
+      any = true;
+    }
+    if (!any) return;
+    const auto is_needed = [&](const Value &v) { return needed_.count(v.get()) > 0; };
+    const RecurrenceAdjoints back = adjoints_of(r, dy, is_needed);
+    const auto send_all = [&](const Values &to, const Values &parts) {
+      for (size_t i = 0; i < to.size(); ++i)
+        if (parts[i].defined() && is_needed(to[i])) send(to[i].get(), parts[i]);
+    };
+    send_all(r->first, back.first);
+    send_all(r->read, back.read);
+  }
+
   void differentiate(const SharedStage &s, const Value &dy) {
     if (s->reduction && finds_a_place(*s->reduction)) return;
     const std::vector<Expression> here = axes_between(0, s->rank);
@@ -283,7 +315,8 @@ class Adjoints {
   }
 
   std::vector<SharedStage> order_;
-  std::set<const Stage *> needed_;  // what depends on something wanted
+  std::set<const Stage *> needed_;                 // what depends on something wanted
+  std::map<const Recurrence *, int> states_left_;  // whose adjoints may still grow
   std::unordered_map<const Stage *, Value> adjoint_;
 };
 
@@ -296,13 +329,25 @@ Value with_gradient(const Value &y, GradientRule rule) {
   return stage(std::move(s));
 }
 
-Values gradient(const Values &outputs, const Values &seeds, const Values &wanted) {
+namespace {
+
+Values gradient(const Values &outputs, const Values &seeds, const Values &wanted, bool as_inputs) {
   if (seeds.size() != outputs.size()) throw std::invalid_argument("gradient: not a seed for each output");
   Adjoints adjoints(outputs, seeds, wanted);
-  adjoints.run();
+  adjoints.run(as_inputs ? wanted : Values());
   Values result;
   for (const Value &w : wanted) result.push_back(adjoints.of(w));
   return result;
+}
+
+}  // namespace
+
+Values gradient(const Values &outputs, const Values &seeds, const Values &wanted) {
+  return gradient(outputs, seeds, wanted, false);
+}
+
+Values gradient_at(const Values &outputs, const Values &seeds, const Values &wanted) {
+  return gradient(outputs, seeds, wanted, true);
 }
 
 Value adjoint(const std::vector<Expression> &extents, const Value &dy, const std::function<Value(const Value &)> &f) {

@@ -4,6 +4,8 @@
 #include <set>
 #include <stdexcept>
 
+#include "dsl/recurrence.h"
+
 namespace saltern::formula {
 
 using Kind = Expression::Kind;
@@ -18,6 +20,13 @@ Expression with_numbers(const Expression &e, const Numbers &numbers) {
     if (found == numbers.end()) throw std::invalid_argument("'" + at->name + "' has no number");
     return constant(at.type(), found->second);
   });
+}
+
+// Which of its operands this is to a formula, from now on.
+int operand_number(ExactFormula &f, int operand) {
+  auto known = std::find(f.operands.begin(), f.operands.end(), operand);
+  if (known == f.operands.end()) known = f.operands.insert(known, operand);
+  return static_cast<int>(known - f.operands.begin());
 }
 
 using Stages = std::vector<std::shared_ptr<const Stage>>;
@@ -43,9 +52,11 @@ std::set<const Stage *> parts_of(const Stages &all, const Values &outputs) {
       if (at.kind != Kind::load) return;
       const Stage *s = at.stage.get();
       if (loaded.insert(s).second && !parts.insert(s).second) apart.insert(s);
-      if (s->is_input() || s->is_scatter() || s->is_scan() || !reads_own_element(at, *reader)) apart.insert(s);
+      if (!s->element.defined() || s->is_scatter() || s->is_scan() || !reads_own_element(at, *reader)) apart.insert(s);
     };
     for (const Expression &e : expressions_of(*reader)) for_each_node(e, look);
+    if (reader->is_recurrent())
+      for (const auto &s : loaded_by(*reader)) apart.insert(s.get());
   }
   for (const Stage *s : apart) parts.erase(s);
   return parts;
@@ -71,7 +82,9 @@ class Writer {
     f.type = s.type;
     const std::vector<int64_t> space = space_of(s);
     f.shape.assign(space.begin(), space.begin() + s.rank);
-    if (s.is_scatter()) {
+    if (s.is_recurrent()) {
+      write_state(s, f);
+    } else if (s.is_scatter()) {
       f.space = space;
       write_scatter(s, f);
     } else {
@@ -117,20 +130,35 @@ class Writer {
     f.element = numbered(with_numbers(s.element, numbers_), f);
   }
 
+  void write_state(const Stage &s, ExactFormula &f) {
+    const Recurrence &r = *s.recurrence;
+    std::shared_ptr<const ExactRecurrence> &known = recurrences_[&r];
+    if (!known) {
+      const Turn turn = turn_of(r);
+      Values inputs = turn.before;
+      inputs.insert(inputs.end(), turn.read.begin(), turn.read.end());
+      inputs.push_back(turn.number);
+      known = std::make_shared<const ExactRecurrence>(ExactRecurrence{
+          exact_formulas(inputs, turn.next, numbers_), turn.by_turn, number_of(r.turns, numbers_), r.backwards});
+    }
+    f.recurrence = known;
+    f.state = s.state;
+    for (const Values &all : {r.first, r.read})
+      for (const Value &v : all) f.operands.push_back(number_.at(v.get()));
+  }
+
   Expression numbered(const Expression &e, ExactFormula &f) {
     return transformed(e, [&](const Expression &at) -> Expression {
       if (at->kind != Kind::load) return {};
       if (parts_.count(at->stage.get()) > 0) return numbered(with_axes(reduction_of(*at->stage), at->arguments), f);
-      const int operand = number_.at(at->stage.get());
-      auto known = std::find(f.operands.begin(), f.operands.end(), operand);
-      if (known == f.operands.end()) known = f.operands.insert(known, operand);
-      return load(static_cast<int>(known - f.operands.begin()), at.type(), at->arguments);
+      return load(operand_number(f, number_.at(at->stage.get())), at.type(), at->arguments);
     });
   }
 
   const Numbers &numbers_;
   std::set<const Stage *> parts_;
   std::map<const Stage *, int> number_;
+  std::map<const Recurrence *, std::shared_ptr<const ExactRecurrence>> recurrences_;
   int count_ = 0;
 };
 
@@ -150,7 +178,34 @@ ExactFormulas exact_formulas(const Values &inputs, const Values &outputs, const 
   return std::move(writer.result);
 }
 
+ExactFormulas at_turn(const ExactRecurrence &r, int64_t turn) {
+  ExactFormulas all = r.turn;
+  const auto is_by_turn = [&](int operand) {
+    const int read = operand - static_cast<int>(r.states());
+    return read >= 0 && read < static_cast<int>(r.by_turn.size()) && r.by_turn[static_cast<size_t>(read)];
+  };
+  for (ExactFormula &f : all.stages) {
+    const std::vector<int> operands = std::exchange(f.operands, {});
+    const auto at = [&](const Expression &e) {
+      return transformed(e, [&](const Expression &was) -> Expression {
+        if (was->kind != Kind::load) return {};
+        const int operand = operands[static_cast<size_t>(was->number)];
+        if (operand == static_cast<int>(r.operands())) return Expression(turn);
+        std::vector<Expression> index = was->arguments;
+        if (is_by_turn(operand)) index.insert(index.begin(), Expression(turn));
+        return load(operand_number(f, operand), was.type(), index);
+      });
+    };
+    for (Expression *e : {&f.element, &f.before})
+      if (e->defined()) *e = at(*e);
+    for (Expression &t : f.targets)
+      if (t.defined()) t = at(t);
+  }
+  return all;
+}
+
 Value value_of(const ExactFormula &f, const Values &operands) {
+  if (f.is_recurrent()) throw std::invalid_argument("'" + f.name + "' is a recurrence, of which there is no way back");
   const std::vector<Expression> extents(f.shape.begin(), f.shape.end());
   if (!f.is_scatter() && !f.is_scan()) return of_formula(f.name, f.element, extents, operands);
   Stage s = shaped(f.name, extents);

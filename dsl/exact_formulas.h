@@ -7,6 +7,8 @@
 
 namespace saltern::formula {
 
+struct ExactRecurrence;
+
 // One stage. Operands are numbered through: inputs first, then the formulas in their order.
 struct ExactFormula {
   std::string name;
@@ -25,12 +27,29 @@ struct ExactFormula {
   int along = -1;
   Expression before = {};
   bool is_scan() const { return along >= 0; }
+
+  // A state after each turn; operands are the states before the first turn, then what turns read.
+  std::shared_ptr<const ExactRecurrence> recurrence = {};
+  int state = 0;
+  bool is_recurrent() const { return recurrence != nullptr; }
 };
 
 struct ExactFormulas {
   std::vector<ExactFormula> stages;
   std::vector<int> outputs;  // numbers of operands
 };
+
+struct ExactRecurrence {
+  ExactFormulas turn;         // of states, what is read, and the number of the turn: the next states
+  std::vector<bool> by_turn;  // for each that is read: of it a turn has its own part alone, without the first dimension
+  int64_t turns = 0;
+  bool backwards = false;
+
+  size_t states() const { return turn.outputs.size(); }
+  size_t operands() const { return states() + by_turn.size(); }
+};
+// The same turn of whole operands, those of one number `turn`.
+ExactFormulas at_turn(const ExactRecurrence &r, int64_t turn);
 
 using Numbers = std::map<std::string, double>;
 
@@ -43,7 +62,8 @@ enum class Cut : uint8_t { at_stages, where_needed };
 ExactFormulas exact_formulas(const Values &inputs, const Values &outputs, const Numbers &numbers = {},
                              Cut cut = Cut::at_stages);
 
-// The way back: a formula as a Value of its operands, and the outputs of formulas as Values of their inputs.
+// The way back: a formula as a Value of its operands, and the outputs of formulas as Values of their inputs. Of
+// recurrences there is none.
 Value value_of(const ExactFormula &f, const Values &operands);
 Values values_of(const ExactFormulas &formulas, const Values &inputs);
 

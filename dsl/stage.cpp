@@ -8,7 +8,7 @@
 #include <unordered_set>
 
 #include "dsl/index_arithmetic.h"
-#include "dsl/value.h"
+#include "dsl/recurrence.h"
 
 namespace saltern::formula {
 
@@ -74,6 +74,8 @@ Key key_of(const Stage &s) {
   parts.push_back(s.element.get());
   for (const Expression &t : s.targets) parts.push_back(t.get());
   if (s.is_scan()) parts.push_back(s.before.get());
+  if (s.is_recurrent())
+    parts.insert(parts.end(), {s.recurrence.get(), s.recurrence->before[static_cast<size_t>(s.state)].get()});
   const int flags = static_cast<int>(s.type) * 4 + (s.kept ? 2 : 0) + (s.literal ? 1 : 0);
   const int reduction = s.reduction ? static_cast<int>(*s.reduction) : -1;
   return {s.is_input() ? s.name : std::string(), flags, (s.rank * 64 + s.along) * 64 + reduction, std::move(parts),
@@ -110,7 +112,7 @@ class Table {
 
 Value stage(Stage s) {
   static auto *table = new Table;  // never destroyed: values may be held by what is destroyed last
-  if (!s.is_input()) {
+  if (s.element.defined()) {
     s.element = simplified(s.element, s.extents);
     take_out_idle_steps(s);
     take_out_single_steps(s);
@@ -128,7 +130,7 @@ Expression with_carried(const Expression &e, const Expression &by) {
 
 std::vector<Expression> expressions_of(const Stage &s) {
   std::vector<Expression> all;
-  if (!s.is_input()) all.push_back(s.element);
+  if (s.element.defined()) all.push_back(s.element);
   all.insert(all.end(), s.targets.begin(), s.targets.end());
   if (s.is_scan()) all.push_back(s.before);
   return all;
@@ -154,6 +156,10 @@ std::vector<std::shared_ptr<const Stage>> loaded_by(const Expression &e) {
 std::vector<std::shared_ptr<const Stage>> loaded_by(const Stage &s) {
   std::vector<std::shared_ptr<const Stage>> found;
   for (const Expression &e : expressions_of(s)) add_loaded(e, found);
+  if (s.is_recurrent())
+    for (const Values &all : {s.recurrence->first, s.recurrence->read})
+      for (const Value &v : all)
+        if (std::find(found.begin(), found.end(), v.shared()) == found.end()) found.push_back(v.shared());
   return found;
 }
 
@@ -177,6 +183,7 @@ std::string to_string(const Stage &s) {
   }
   text += "}";
   if (s.is_input()) return text;
+  if (s.is_recurrent()) return text + " = state " + std::to_string(s.state) + " after each turn";
   if (s.is_scatter()) {
     text += " at [";
     for (const Expression &t : s.targets) text += to_string(t) + " ";

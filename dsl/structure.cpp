@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <map>
 
+#include "dsl/derivative.h"
+#include "dsl/recurrence.h"
+
 namespace saltern::formula {
 
 using Kind = Expression::Kind;
@@ -46,7 +49,8 @@ std::vector<Expression> loads_in(const Expression &e) {
 }
 
 const char *name(Pattern p) {
-  static const char *const names[] = {"map", "gather", "row", "column", "window", "contraction", "scatter", "scan"};
+  static const char *const names[] = {"map",         "gather",  "row",  "column",    "window",
+                                      "contraction", "scatter", "scan", "recurrence"};
   return names[static_cast<int>(p)];
 }
 
@@ -109,6 +113,7 @@ bool has_rows(const Stage &s, const std::vector<Expression> &loads) {
 }  // namespace
 
 Pattern classify(const Stage &s) {
+  if (s.is_recurrent()) return Pattern::recurrence;
   if (s.is_scatter()) return Pattern::scatter;
   if (s.is_scan()) return Pattern::scan;
   const std::vector<Expression> loads = loads_in(s.element);
@@ -181,7 +186,7 @@ namespace {
 bool is_dear(const Stage &s) {
   if (s.is_input() || s.is_map()) return false;
   const Pattern p = classify(s);
-  return p == Pattern::contraction || p == Pattern::window || p == Pattern::scan;
+  return p == Pattern::contraction || p == Pattern::window || p == Pattern::scan || p == Pattern::recurrence;
 }
 
 }  // namespace
@@ -199,25 +204,77 @@ Values worth_giving(const Values &outputs, const Values &gradients) {
   return found;
 }
 
-Values with_given(const Values &values, const Values &stages, const Values &given) {
-  std::map<const Stage *, Value> now;
-  for (size_t i = 0; i < stages.size(); ++i) now[stages[i].get()] = given.at(i);
-  for (const auto &s : stages_of(values)) {
-    if (now.count(s.get()) > 0) continue;
+namespace {
+
+// Values that read others now, each made once.
+class WithGiven {
+ public:
+  WithGiven(const Values &stages, const Values &given) : stages_(stages), given_(given) {
+    for (size_t i = 0; i < stages.size(); ++i) now_[stages[i].get()] = given.at(i);
+  }
+
+  Value of(const std::shared_ptr<const Stage> &s) {
+    const auto known = now_.find(s.get());
+    if (known != now_.end()) return known->second;
+    const Value changed = s->is_input()       ? Value(s)
+                          : s->is_recurrent() ? state_of(of(s->recurrence), static_cast<size_t>(s->state))
+                                              : changed_stage(*s);
+    return now_[s.get()] = changed;
+  }
+
+  Values of(const Values &all) {
+    Values changed;
+    for (const Value &v : all) changed.push_back(of(v.shared()));
+    return changed;
+  }
+
+ private:
+  using SharedRecurrence = std::shared_ptr<const Recurrence>;
+  using SharedRule = std::shared_ptr<const GradientRule>;
+
+  static bool are_same(const Values &a, const Values &b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const Value &x, const Value &y) { return x.get() == y.get(); });
+  }
+
+  Value changed_stage(Stage s) {
     const auto changed = [&](const Expression &e) {
       return replaced(e, [&](const Expression &leaf) {
-        return leaf->kind == Kind::load ? now.at(leaf->stage.get()).at(leaf->arguments) : Expression();
+        return leaf->kind == Kind::load ? of(leaf->stage).at(leaf->arguments) : Expression();
       });
     };
-    Stage t = *s;
-    if (!s->is_input()) t.element = changed(s->element);
-    for (Expression &e : t.targets) e = changed(e);
-    if (s->is_scan()) t.before = changed(s->before);
-    now[s.get()] = s->is_input() ? Value(s) : stage(std::move(t));
+    s.element = changed(s.element);
+    for (Expression &e : s.targets) e = changed(e);
+    if (s.is_scan()) s.before = changed(s.before);
+    if (s.rule) s.rule = of(s.rule);
+    return stage(std::move(s));
   }
-  Values all;
-  for (const Value &v : values) all.push_back(now.at(v.get()));
-  return all;
+
+  // States of one recurrence are of one.
+  SharedRecurrence of(const SharedRecurrence &r) {
+    SharedRecurrence &changed = recurrences_[r.get()];
+    if (changed) return changed;
+    const Values first = of(r->first), read = of(r->read);
+    return changed = are_same(first, r->first) && are_same(read, r->read) ? r : of_others(*r, first, read);
+  }
+
+  SharedRule of(const SharedRule &rule) {
+    const Values inputs = of(rule->inputs);
+    if (are_same(inputs, rule->inputs)) return rule;
+    return std::make_shared<const GradientRule>(GradientRule{
+        inputs,
+        [rule, stages = stages_, given = given_](const Value &dy) { return with_given(rule->of(dy), stages, given); }});
+  }
+
+  const Values &stages_, &given_;
+  std::map<const Stage *, Value> now_;
+  std::map<const Recurrence *, SharedRecurrence> recurrences_;
+};
+
+}  // namespace
+
+Values with_given(const Values &values, const Values &stages, const Values &given) {
+  return WithGiven(stages, given).of(values);
 }
 
 }  // namespace saltern::formula

@@ -8,6 +8,7 @@
 //   contraction   y[a0, a1] = sum{a2} x[a0, a2] w[a1, a2]: one operand varies with one axis, the other with another
 //   scatter       y[x[a0]] += ...
 //   scan          y[a0, a1] = f(y[a0, a1 - 1], ...)
+//   recurrence    a state after each turn (recurrence.h): no kernel of its own, but one for a turn
 
 #include <set>
 
@@ -15,7 +16,7 @@
 
 namespace saltern::formula {
 
-enum class Pattern : uint8_t { map, gather, row, column, window, contraction, scatter, scan };
+enum class Pattern : uint8_t { map, gather, row, column, window, contraction, scatter, scan, recurrence };
 const char *name(Pattern p);
 Pattern classify(const Stage &s);
 
@@ -35,7 +36,7 @@ std::optional<Contraction> contraction_of(const Stage &s);
 std::vector<std::shared_ptr<const Stage>> worth_keeping(const Values &outputs);
 
 // What a gradient need not make again, since the forward has made it: whoever computes both keeps it in between.
-// Stages of `outputs` that their `gradients` read and that are dear to make: contractions, windows and scans. Sums along
+// Stages of `outputs` that their `gradients` read and that are dear to make: contractions, windows, scans, states. Sums along
 // rows and columns are not: a kernel has them by the way, and to write them down would take it apart.
 Values worth_giving(const Values &outputs, const Values &gradients);
 

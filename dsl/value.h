@@ -11,7 +11,7 @@
 //
 // A Value is a stage: extents, and one element as an expression of axes and of loads of other stages. A stage is a map,
 // or one reduction of an expression without reductions (those inside others become stages of their own), or a scatter, or a
-// scan, whose elements along one axis each see the one before.
+// scan, whose elements along one axis each see the one before, or a state of a recurrence (recurrence.h).
 // Maps without a name are not stages of the formula: whoever loads them writes their expression in its place. A name
 // makes a stage, which a schedule may keep and whose gradient is taken once.
 //
@@ -27,6 +27,7 @@
 namespace saltern::formula {
 
 struct GradientRule;
+struct Recurrence;
 
 struct Stage {
   std::string name;
@@ -34,19 +35,22 @@ struct Stage {
   std::vector<Expression> extents;  // of the axes of the result, then of those that are reduced over
   int rank = 0;
   std::optional<Function> reduction;
-  Expression element;               // undefined: an input
+  Expression element;               // undefined: an input, or a state of a recurrence
   std::vector<Expression> targets;  // scatter: where elements are added to, by dimension; none: at their axes
   int along = -1;                   // scan: the axis that it goes along
   Expression before = {};           // scan: what its first element sees, of the other axes
-  bool kept = false;                // inputs, reductions and what has a name
-  bool literal = false;             // a plain number, which has no type of its own
-  std::shared_ptr<const GradientRule> rule = {};  // instead of the derived gradient (derivative.h)
-  int id = 0;                                     // in the order of making
+  std::shared_ptr<const Recurrence> recurrence = {};  // what it is a state of, after each turn (recurrence.h),
+  int state = 0;                                      // and which one
+  bool kept = false;                                  // inputs, reductions and what has a name
+  bool literal = false;                               // a plain number, which has no type of its own
+  std::shared_ptr<const GradientRule> rule = {};      // instead of the derived gradient (derivative.h)
+  int id = 0;                                         // in the order of making
 
-  bool is_input() const { return !element.defined(); }
-  bool is_map() const { return !reduction && !is_input() && !is_scan(); }
+  bool is_input() const { return !element.defined() && !is_recurrent(); }
+  bool is_map() const { return element.defined() && !reduction && !is_scan(); }
   bool is_scatter() const { return !targets.empty(); }
   bool is_scan() const { return along >= 0; }
+  bool is_recurrent() const { return recurrence != nullptr; }
 };
 
 using Axes = std::vector<Expression>;

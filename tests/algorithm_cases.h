@@ -338,4 +338,63 @@ inline std::vector<std::pair<std::string, std::function<Case()>>> algorithm_case
   return cases;
 }
 
+// Recurrences, which are no single kernel, with numbers for steps and without.
+inline std::vector<std::pair<std::string, std::function<Case()>>> recurrent_cases() {
+  std::vector<std::pair<std::string, std::function<Case()>>> cases;
+  const Activation f = sigmoid, t = [](const Value &x) { return tanh(x); };
+  struct Sequence {
+    Given g;
+    Value x, h0, c0;
+    RecurrentWeights by;
+    Values wanted() const { return {x, h0, c0, by.w, by.r, by.w_bias, by.r_bias}; }
+  };
+  const auto sequence = [](int gates, const Expression &turns, int64_t steps, int hidden = 3) {
+    Sequence s;
+    const Expression n = formula::size("n");
+    s.x = sized(s.g, "x", {turns, n, 2}, {steps, 2, 2});
+    s.h0 = sized(s.g, "h0", {n, hidden}, {2, hidden});
+    s.c0 = sized(s.g, "c0", {n, 3}, {2, 3});
+    const int64_t k = gates * 3;
+    s.by.w = sized(s.g, "w", {k, 2}, {k, 2});
+    s.by.r = sized(s.g, "r", {k, hidden}, {k, hidden});
+    s.by.w_bias = sized(s.g, "w_bias", {k}, {k});
+    s.by.r_bias = sized(s.g, "r_bias", {k}, {k});
+    return s;
+  };
+  const auto add = [&](const std::string &name, const Expression &turns, int64_t steps,
+                       const std::function<Values(const Sequence &)> &outputs, int gates, int hidden = 3) {
+    cases.emplace_back(name, [=] {
+      const Sequence s = sequence(gates, turns, steps, hidden);
+      Values wanted = s.wanted();
+      if (gates != 4) wanted.erase(wanted.begin() + 2);
+      return Case{name, outputs(s), wanted, s.g};
+    });
+  };
+  const auto all_of = [](const LstmStates &s) -> Values { return {s.hidden, s.cell}; };
+  add(
+      "rnn", formula::size("t"), 4, [=](const Sequence &s) -> Values { return {rnn(s.x, s.by, s.h0, t)}; }, 1);
+  add(
+      "gru backwards", 4, 4, [=](const Sequence &s) -> Values { return {gru(s.x, s.by, s.h0, f, t, true)}; }, 3);
+  add(
+      "lstm", formula::size("t"), 3, [=](const Sequence &s) { return all_of(lstm(s.x, s.by, s.h0, s.c0, f, t)); }, 4);
+  add(
+      "lstm of one step", 1, 1, [=](const Sequence &s) { return all_of(lstm(s.x, s.by, s.h0, s.c0, f, t)); }, 4);
+  add(
+      "lstm both ways", 3, 3,
+      [=](const Sequence &s) -> Values {
+        const LstmStates there = lstm(s.x, s.by, s.h0, s.c0, f, t), back = lstm(s.x, s.by, s.h0, s.c0, f, t, true);
+        return {there.hidden * back.hidden};
+      },
+      4);
+  add(
+      "projected lstm on another one", formula::size("t"), 3,
+      [=](const Sequence &s) -> Values {
+        const Value onto = inlined({2, 3}, [&](const Axes &at) { return s.by.w(at[1], at[0]); });
+        const LstmStates first = lstm(s.x, s.by, s.h0, s.c0, f, t, false, {0, 3, 1, 2}, onto);
+        return {lstm(first.hidden, s.by, s.h0, s.c0, f, t, true, {}, onto).hidden, first.cell};
+      },
+      4, 2);
+  return cases;
+}
+
 }  // namespace saltern

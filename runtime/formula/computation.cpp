@@ -4,6 +4,8 @@
 #include <atomic>
 
 #include "runtime/formula/evaluate_values.h"
+#include "runtime/formula/in_parts.h"
+#include "runtime/formula/library_products.h"
 
 namespace saltern {
 
@@ -16,6 +18,7 @@ std::atomic<int64_t> by_library{0}, by_kernel{0}, by_interpreter{0};
 
 // Roughly what the interpreter does: nodes of the expression, as often as they are visited.
 double steps_of(const ExactFormula &f) {
+  if (f.is_recurrent()) return 0;  // a turn's are counted where it is computed
   double nodes = 0, turns = 1;
   formula::for_each_node(f.element, [&](const Expression::Node &n) {
     nodes += 1;
@@ -28,17 +31,26 @@ double steps_of(const ExactFormula &f) {
 
 }  // namespace
 
-Computation::Computation(formula::ExactFormulas formulas, Runs runs, AskAnySize any_size)
+Computation::Computation(formula::ExactFormulas formulas, Runs runs, AskAnySize any_size, double times)
     : formulas_(std::move(formulas)),
       runs_(runs),
       library_(LibraryFunction::find(formulas_)),
       ask_(std::move(any_size)) {
-  for (const ExactFormula &f : formulas_.stages) steps_ += steps_of(f);
+  for (const ExactFormula &f : formulas_.stages) {
+    steps_ += times * steps_of(f);
+    is_recurrent_ |= f.is_recurrent();
+  }
 }
+
+Computation::~Computation() = default;
 
 std::vector<Tensor> Computation::operator()(const std::vector<Tensor> &operands) const {
   if (std::any_of(operands.begin(), operands.end(), [](const Tensor &t) { return t.is_outline(); }))
     return evaluate(formulas_, operands);
+  if (is_recurrent_) {
+    std::call_once(divided_, [&] { parts_ = std::make_unique<const InParts>(formulas_, operands.size(), runs_); });
+    return (*parts_)(operands);
+  }
   if (library_ && library_->takes(operands)) {
     ++by_library;
     return {(*library_)(operands)};
@@ -53,7 +65,7 @@ std::vector<Tensor> Computation::operator()(const std::vector<Tensor> &operands)
     }
   }
   ++by_interpreter;
-  return evaluate(formulas_, operands);
+  return evaluate(formulas_, operands, library_product);
 }
 
 ComputationCounts computation_counts() { return {by_library, by_kernel, by_interpreter}; }

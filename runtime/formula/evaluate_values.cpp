@@ -1,8 +1,10 @@
 #include "runtime/formula/evaluate_values.h"
 
 #include <algorithm>
+#include <map>
 
 #include "runtime/formula/evaluate.h"
+#include "runtime/formula/turns.h"
 
 namespace saltern {
 
@@ -60,7 +62,8 @@ Tensor scatter_sum(const Tensor &values, const std::vector<Tensor> &indices, con
   return sums;
 }
 
-std::vector<Tensor> evaluate(const formula::ExactFormulas &formulas, const std::vector<Tensor> &operands) {
+std::vector<Tensor> evaluate(const formula::ExactFormulas &formulas, const std::vector<Tensor> &operands,
+                             const FormulaFunction &otherwise) {
   std::vector<Tensor> all = operands;
   const bool shapes_only = std::any_of(all.begin(), all.end(), [](const Tensor &t) { return t.is_outline(); });
   // What is not read any more is let go.
@@ -68,10 +71,23 @@ std::vector<Tensor> evaluate(const formula::ExactFormulas &formulas, const std::
   for (const ExactFormula &f : formulas.stages)
     for (int o : f.operands) ++readers[static_cast<size_t>(o)];
   for (int o : formulas.outputs) ++readers[static_cast<size_t>(o)];
+  std::map<const formula::ExactRecurrence *, std::vector<Tensor>> states;
   for (const ExactFormula &f : formulas.stages) {
     std::vector<Tensor> read;
     for (int o : f.operands) read.push_back(all[static_cast<size_t>(o)]);
-    all.push_back(shapes_only ? Tensor::outline(f.shape, f.type) : evaluate(f, read));
+    if (shapes_only) {
+      all.push_back(Tensor::outline(f.shape, f.type));
+    } else if (f.is_recurrent()) {
+      std::vector<Tensor> &known = states[f.recurrence.get()];
+      if (known.empty())
+        known = states_after_turns(*f.recurrence, read, [&](const std::vector<Tensor> &given) {
+          return evaluate(f.recurrence->turn, given, otherwise);
+        });
+      all.push_back(known[static_cast<size_t>(f.state)]);
+    } else {
+      const std::optional<Tensor> by_other = otherwise ? otherwise(f, read) : std::nullopt;
+      all.push_back(by_other ? *by_other : evaluate(f, read));
+    }
     for (int o : f.operands)
       if (--readers[static_cast<size_t>(o)] == 0) all[static_cast<size_t>(o)] = {};
   }

@@ -1,6 +1,7 @@
 #include "runtime/graph/formula_node.h"
 
 #include <algorithm>
+#include <map>
 
 namespace saltern {
 
@@ -58,16 +59,68 @@ Graph::Node node_of(const formula::ExactFormula &f, std::vector<std::string> inp
   return {operation_of(f), std::move(a), std::move(inputs), {output}};
 }
 
+namespace {
+
+using NameOutput = std::function<std::string(int output)>;
+
+// What a graph has of recurrences: each turn by itself.
+class Unrolled {
+ public:
+  Unrolled(Graph &graph, const NameOutput &name) : graph_(graph), name_(name) {}
+
+  // A state after all turns, one after another.
+  void add(const formula::ExactFormula &f, const std::vector<std::string> &operands, const std::string &called) {
+    std::vector<std::string> parts;
+    for (const std::vector<std::string> &states : turns_of(*f.recurrence, operands)) {
+      const std::string part = name_(-1), &state = states.at(static_cast<size_t>(f.state));
+      Shape shape = f.shape;
+      shape[0] = 1;
+      graph_.values[part] = {shape, f.type, {}};
+      graph_.nodes.push_back({"reshape", {{"shape", shape}}, {state}, {part}});
+      parts.push_back(part);
+    }
+    graph_.nodes.push_back({"concat", {{"axis", int64_t{0}}}, parts, {called}});
+  }
+
+ private:
+  // The names of states after each turn.
+  using Turns = std::vector<std::vector<std::string>>;
+  const Turns &turns_of(const formula::ExactRecurrence &r, std::vector<std::string> operands) {
+    Turns &all = known_[&r];
+    if (!all.empty()) return all;
+    if (r.turns == 0) fail("a recurrence of no turns");
+    all.resize(static_cast<size_t>(r.turns));
+    operands.emplace_back();  // the number, which is known
+    for (int64_t taken = 0; taken < r.turns; ++taken) {
+      const int64_t t = r.backwards ? r.turns - 1 - taken : taken;
+      std::vector<std::string> &states = all[static_cast<size_t>(t)];
+      states = add_formulas(graph_, at_turn(r, t), operands, [&](int) { return name_(-1); });
+      std::copy(states.begin(), states.end(), operands.begin());
+    }
+    return all;
+  }
+
+  Graph &graph_;
+  const NameOutput &name_;
+  std::map<const formula::ExactRecurrence *, Turns> known_;
+};
+
+}  // namespace
+
 std::vector<std::string> add_formulas(Graph &graph, const formula::ExactFormulas &all, std::vector<std::string> values,
                                       const std::function<std::string(int output)> &name) {
+  Unrolled recurrences(graph, name);
   for (const formula::ExactFormula &f : all.stages) {
     const auto output = std::find(all.outputs.begin(), all.outputs.end(), static_cast<int>(values.size()));
     const std::string called = name(output == all.outputs.end() ? -1 : static_cast<int>(output - all.outputs.begin()));
     std::vector<std::string> operands;
     for (int o : f.operands) operands.push_back(values.at(static_cast<size_t>(o)));
-    graph.values[called] = {f.shape, f.type, {}};
-    graph.nodes.push_back(node_of(f, std::move(operands), called));
     values.push_back(called);
+    graph.values[called] = {f.shape, f.type, {}};
+    if (f.is_recurrent())
+      recurrences.add(f, operands, called);
+    else
+      graph.nodes.push_back(node_of(f, std::move(operands), called));
   }
   std::vector<std::string> outputs;
   for (int o : all.outputs) outputs.push_back(values.at(static_cast<size_t>(o)));

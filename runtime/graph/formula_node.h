@@ -24,7 +24,7 @@ formula::ExactFormula formula_of(const Graph &graph, const Graph::Node &node);
 // The node that computes it from these inputs, with an output of this name.
 Graph::Node node_of(const formula::ExactFormula &f, std::vector<std::string> inputs, const std::string &output);
 
-// Adds nodes that compute formulas of these values of the graph; `name` says what a value is to be called that is output
+// Adds nodes that compute formulas of these values of the graph, each turn of a recurrence by itself; `name` says what a value is to be called that is output
 // number i of the formulas, or -1. Gives the names of the outputs.
 std::vector<std::string> add_formulas(Graph &graph, const formula::ExactFormulas &all, std::vector<std::string> values,
                                       const std::function<std::string(int output)> &name);

@@ -244,10 +244,10 @@ class Recurrent {
   Value peepholes_;
 };
 
-void recurrent(Lowering &n) { Recurrent(n).lower(); }
+void lowered(Lowering &n) { Recurrent(n).lower(); }
 
 }  // namespace
 
-const OperatorList recurrent_operators = {{"GRU", recurrent}, {"LSTM", recurrent}, {"RNN", recurrent}};
+const OperatorList recurrent_operators = {{"GRU", lowered}, {"LSTM", lowered}, {"RNN", lowered}};
 
 }  // namespace saltern

@@ -69,6 +69,8 @@ TEST_P(Language, GradientsOfFirstAndSecondOrderMatchFiniteDifferences) {
 
 INSTANTIATE_TEST_SUITE_P(Algorithms, Language, testing::ValuesIn(algorithm_cases()),
                          [](const auto &info) { return case_name(info.param.first, info.index); });
+INSTANTIATE_TEST_SUITE_P(Recurrences, Language, testing::ValuesIn(recurrent_cases()),
+                         [](const auto &info) { return case_name(info.param.first, info.index); });
 
 TEST(Index, ArithmeticHasOneForm) {
   const Expression h = formula::axis(0), w = formula::size("w");
