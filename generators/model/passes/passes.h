@@ -31,6 +31,10 @@ namespace saltern::generators {
 // transposes, sums and repetitions as formulas.
 [[nodiscard]] Graph with_compilable_operations(Graph graph);
 
+// Formulas that are rows times constant weights, as a layer of one's own or a turn of an LSTM has them, are dense layers,
+// whose weights are packed.
+[[nodiscard]] Graph with_dense_products(Graph graph);
+
 // Elementwise operations that read the rows of a product through a reshape are computed on the rows, and their result is
 // reshaped: so they end the product's kernel. Before and after formulas are fused, since that leaves one reader of some.
 [[nodiscard]] Graph with_sunk_reshapes(Graph graph);

@@ -5,11 +5,14 @@
 
 #include <set>
 
+#include "algorithms/contraction.h"
 #include "generators/model/emit.h"
 #include "generators/model/geometry.h"
 #include "generators/model/memory_plan.h"
 #include "generators/model/passes/passes.h"
 #include "generators/model/views.h"
+#include "runtime/graph/executor.h"
+#include "runtime/graph/formula_node.h"
 #include "runtime/graph/text.h"
 #include "tests/graph_builder.h"
 
@@ -85,6 +88,35 @@ TEST(BatchNorm, LeavesWeightsAloneWhoseResultIsReadElsewhere) {
   const Graph after = with_batch_norm_as_arithmetic(g);
   expect_equal_results(g, after);
   EXPECT_EQ(count(after, "batch_norm"), 0);
+}
+
+// y[t, n, o] = sum{i} x[t, n, i] w[o, i], or w the other way round.
+Graph with_product(const std::string &text, const Shape &weights, bool are_constant) {
+  GraphBuilder b({3, 4, 5});
+  if (are_constant)
+    b.constant("w", weights);
+  else
+    b.input("w", weights);
+  const formula::Values in = {formula::input("x", {3, 4, 5}), formula::input("w", {weights.begin(), weights.end()})};
+  const formula::Value y = algorithms::einsum(text, in[0], in[1]);
+  const auto names = add_formulas(b.graph, formula::exact_formulas(in, {y}), {"x", "w"}, [](int) { return "y"; });
+  return b.finish(names);
+}
+
+TEST(DenseProducts, FormulasOfRowsAndConstantWeightsAreLayers) {
+  const Graph g = with_product("tni,oi->tno", {7, 5}, true), after = with_dense_products(g);
+  validate(after);
+  EXPECT_EQ(count(after, "dense"), 1);
+  EXPECT_EQ(count(after, "formula"), 0);
+  const std::map<std::string, Tensor> x = {{"x", random_tensor({3, 4, 5}, 5)}};
+  const std::vector<double> want = run(g, x).at("y").reals(), got = run(after, x).at("y").reals();
+  for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got[i], want[i], 1e-5);
+}
+
+TEST(DenseProducts, OthersStayFormulas) {
+  EXPECT_EQ(count(with_dense_products(with_product("tni,oi->tno", {7, 5}, false)), "dense"), 0);  // not constant
+  EXPECT_EQ(count(with_dense_products(with_product("tni,io->tno", {5, 7}, true)), "dense"), 0);   // lies otherwise
+  EXPECT_EQ(count(with_dense_products(with_product("tni,ti->tn", {3, 5}, true)), "dense"), 0);    // of each t by itself
 }
 
 TEST(DenseOnImages, BecomesAConvolutionOfTheWholeImage) {
