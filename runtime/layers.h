@@ -11,5 +11,6 @@
 #include "runtime/layers/losses.h"
 #include "runtime/layers/matmul.h"
 #include "runtime/layers/pool.h"
+#include "runtime/layers/recurrent.h"
 #include "runtime/layers/sequential.h"
 #include "runtime/layers/softmax.h"

@@ -12,8 +12,8 @@ const void *operation_families() {
     Variable (*binary)(const Variable &, const Variable &);
   } families = {
       {&operations::attention, &operations::batch_norm, &operations::conv2d, &operations::cross_entropy,
-       &operations::dense, &operations::dropout, &operations::layer_norm, &operations::matmul, &operations::max_pool2d,
-       &operations::reshape, &operations::sgd, &operations::softmax, &operations::sum},
+       &operations::dense, &operations::dropout, &operations::layer_norm, &operations::lstm, &operations::matmul,
+       &operations::max_pool2d, &operations::reshape, &operations::sgd, &operations::softmax, &operations::sum},
       relu,
       add};
   return &families;

@@ -76,12 +76,22 @@ const std::map<std::string, Case> &cases() {
           return expand(in[0], {3, 5, 7});
         }}},
       {"gelu", one(gelu)},
+      {"gru",
+       {{{4, 3, 5}, {3, 6}, {18, 5}, {18, 6}, {18}, {18}},
+        [](const Variables &in) {
+          return apply_one(operations::gru, in, {{"backwards", int64_t{1}}, {"bias", int64_t{1}}});
+        }}},
       {"layer_norm", rows([](const Variables &in) {
          return apply_one(operations::layer_norm, in, epsilon.with("axis", int64_t{1}));
        })},
       {"leaky_relu", one(leaky_relu)},
       {"log", one(log, true)},
       {"log_softmax", image([](Argument x) { return log_softmax(x, 1); })},
+      {"lstm",
+       {{{4, 3, 5}, {3, 6}, {3, 6}, {24, 5}, {24, 6}},
+        [](const Variables &in) {
+          return apply_one(operations::lstm, in, {{"backwards", int64_t{0}}, {"bias", int64_t{0}}});
+        }}},
       {"matmul", {{{2, 5, 6}, {6, 7}}, [](const Variables &in) { return matmul(in[0], in[1]); }}},
       {"max_pool2d", image([](Argument x) {
          return max_pool2d(x, 3, {2, 1});
@@ -99,6 +109,12 @@ const std::map<std::string, Case> &cases() {
       {"rms_norm", rows([](const Variables &in) {
          return apply_one(operations::rms_norm, {in[0], in[1]}, epsilon.with("axis", int64_t{1}));
        })},
+      {"rnn",
+       {{{4, 3, 5}, {3, 6}, {6, 5}, {6, 6}, {6}, {6}},
+        [](const Variables &in) {
+          return apply_one(operations::rnn, in,
+                           {{"backwards", int64_t{0}}, {"bias", int64_t{1}}, {"nonlinearity", std::string("tanh")}});
+        }}},
       {"sigmoid", one(sigmoid)},
       {"silu", one(silu)},
       {"sine", one(sine)},

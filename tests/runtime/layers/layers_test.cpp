@@ -53,6 +53,12 @@ LAYER_TEST(LayerNorm, LayerNorm({5}), {2, 3, 5})
 LAYER_TEST(LayerNormOfWholeImages, LayerNorm({3, 2, 2}), {2, 3, 2, 2})
 LAYER_TEST(RMSNorm, RMSNorm({7}), {3, 7})
 
+LAYER_TEST(RNN, RNN(random, 3, 4), {3, 2, 3})
+LAYER_TEST(GRU, GRU(random, 3, 4, {1, true}), {3, 2, 3})
+LAYER_TEST(LSTM, LSTM(random, 3, 4), {3, 2, 3})
+LAYER_TEST(LSTMOfOne, LSTM(random, 1, 1), {2, 1, 1})
+LAYER_TEST(LSTMWithAll, LSTM(random, 3, 4, {2, true, true, false, 0, 2}), {2, 3, 3})
+
 LAYER_TEST(Softmax, Softmax(), {3, 7})
 LAYER_TEST(SoftmaxOverChannels, Softmax(1), {2, 3, 2, 2})
 LAYER_TEST(LogSoftmax, Lambda([](const Variable &x) { return log_softmax(x); }), {3, 7})
