@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "dsl/value.h"
+#include "dsl/derivative.h"
 
 namespace saltern::algorithms {
 
@@ -35,6 +35,14 @@ inline Value dense(const Value &x, const Value &w) {
   return compute("dense", {x.extent(0), w.extent(0)}, [&](Expression n, Expression o) {
     return sum({x.extent(1)}, [&](const Axes &i) { return w(o, i[0]) * x(n, i[0]); });
   });
+}
+
+inline Value dense_gradient_x(const Value &w, const Value &dy) {
+  return adjoint({dy.extent(0), w.extent(1)}, dy, [&](const Value &x) { return dense(x, w); });
+}
+
+inline Value dense_gradient_w(const Value &x, const Value &dy) {
+  return adjoint({dy.extent(1), x.extent(1)}, dy, [&](const Value &w) { return dense(x, w); });
 }
 
 // The product of all, whose axes have these labels, summed over labels that the result has not; an extent of 1

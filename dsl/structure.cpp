@@ -183,6 +183,47 @@ std::vector<std::shared_ptr<const Stage>> worth_keeping(const Values &outputs) {
 
 namespace {
 
+bool is_at_own_place(const Expression::Node &load, const Stage &reader) {
+  const Stage &s = *load.stage;
+  if (s.rank != reader.rank) return false;
+  for (int d = 0; d < s.rank; ++d) {
+    const auto at = static_cast<size_t>(d);
+    if (!is_same(s.extents[at], reader.extents[at])) return false;
+    if (!is_number(s.extents[at], 1) && !is_same(load.arguments[at], axis(d))) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::map<const Stage *, std::shared_ptr<const Stage>> epilogues_of(const Values &outputs) {
+  std::map<const Stage *, const Stage *>
+      reader;  // of each stage that is read; null: there are several, or other places
+  const auto order = stages_of(outputs);
+  for (const auto &s : order)
+    for (const Expression &e : expressions_of(*s))
+      for_each_node(e, [&](const Expression::Node &n) {
+        if (n.kind != Kind::load) return;
+        const Stage *&known = reader.emplace(n.stage.get(), s.get()).first->second;
+        if (known != s.get() || !is_at_own_place(n, *s)) known = nullptr;
+      });
+  std::set<const Stage *> kept, results;
+  for (const auto &s : worth_keeping(outputs)) kept.insert(s.get());
+  for (const Value &v : outputs)
+    if (!results.insert(v.get()).second) reader[v.get()] = nullptr;  // given twice: made for neither
+  std::map<const Stage *, std::shared_ptr<const Stage>> found;
+  for (const auto &s : order) {
+    if (s->is_input() || results.count(s.get()) > 0 || !contraction_of(*s)) continue;
+    const Stage *by = reader[s.get()];
+    // Maps that are neither kept nor results are written into who reads them.
+    while (by && by->is_map() && kept.count(by) + results.count(by) == 0) by = reader[by];
+    if (by && by->is_map() && (kept.count(by) > 0 || reader.count(by) == 0)) found.emplace(by, s);
+  }
+  return found;
+}
+
+namespace {
+
 bool is_dear(const Stage &s) {
   if (s.is_input() || s.is_map()) return false;
   const Pattern p = classify(s);

@@ -10,6 +10,7 @@
 //   scan          y[a0, a1] = f(y[a0, a1 - 1], ...)
 //   recurrence    a state after each turn (recurrence.h): no kernel of its own, but one for a turn
 
+#include <map>
 #include <set>
 
 #include "dsl/value.h"
@@ -31,6 +32,10 @@ struct Contraction {
   int column = -1, row = -1;
 };
 std::optional<Contraction> contraction_of(const Stage &s);
+
+// Of maps that are kept or results: the contraction that each is an epilogue of. It alone reads that, and at its own place
+// only, so that what a tile of the contraction gives can be stored as the map makes it.
+std::map<const Stage *, std::shared_ptr<const Stage>> epilogues_of(const Values &outputs);
 
 // Whether each stage is worth memory: reductions are, and maps that are costly and read more than once.
 std::vector<std::shared_ptr<const Stage>> worth_keeping(const Values &outputs);

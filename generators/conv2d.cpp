@@ -3,7 +3,7 @@
 #include "generators/convolution_cases.h"
 #include "generators/kernel.h"
 #include "generators/sliding.h"
-#include "schedules/contraction.h"
+#include "schedules/convolution.h"
 #include "schedules/forms/padding.h"
 #include "schedules/weight_gradient.h"
 

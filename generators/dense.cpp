@@ -1,20 +1,11 @@
-#include "schedules/forms/dense.h"
-
+#include "algorithms/contraction.h"
 #include "algorithms/normalisation.h"
 #include "generators/kernel.h"
-#include "schedules/contraction.h"
-#include "schedules/forms/padding.h"
 
 namespace saltern::generators {
 namespace {
 
-using forms::Tensor;
-
-void schedule(Build &k, const Halide::Func &out, const Tensor &y, const Tensor &packed, int column) {
-  k.schedule(formula::Pattern::contraction, [&](const Machine &m) {
-    schedules::contraction(k, m, {out, y.func(), packed.func(), column});
-  });
-}
+using formula::Value;
 
 struct Case {
   int in, out, batch;
@@ -44,35 +35,31 @@ std::vector<Timing> timings(Call (Case::*call)() const) {
 const Kernel dense(
     "dense",
     [](Build &k) {
-      const Tensor x = forms::edge_repeated(k.input("x", 2), 1);
-      const Tensor w = forms::zero_padded(k.input("w", 2)), b = forms::zero_padded(k.input("b", 1));
-      const Tensor y = forms::dense(x, w, b);
-      schedule(k, k.output("y", y), y, w, 1);
+      const Value x = k.input("x", {"n", "i"}), w = k.input("w", {"o", "i"});
+      k.output("y", algorithms::dense(x, w) + k.input("b", {"o"}));
     },
     checks(&Case::forward), timings(&Case::forward));
 
 const Kernel dense_gradient_x(
     "dense_gradient_x",
     [](Build &k) {
-      const Tensor w = forms::zero_padded(k.input("w", 2)), dy = forms::edge_repeated(k.input("dy", 2), 1);
-      const Tensor dx = forms::dense_gradient_x(w, dy);
-      schedule(k, k.output("dx", dx), dx, w, 0);
+      const Value w = k.input("w", {"o", "i"});
+      k.output("dx", algorithms::dense_gradient_x(w, k.input("dy", {"n", "o"})));
     },
     checks(&Case::gradient_x), timings(&Case::gradient_x));
 
 const Kernel dense_gradient_w(
     "dense_gradient_w",
     [](Build &k) {
-      const Tensor x = forms::zero_padded(k.input("x", 2)), dy = forms::edge_repeated(k.input("dy", 2), 0);
-      const Tensor dw = forms::dense_gradient_w(x, dy);
-      schedule(k, k.output("dw", dw), dw, x, 0);
+      const Value x = k.input("x", {"n", "i"});
+      k.output("dw", algorithms::dense_gradient_w(x, k.input("dy", {"n", "o"})));
     },
     checks(&Case::gradient_w), timings(&Case::gradient_w));
 
 // The bias of a convolution too: channels last, its pixels and images are one long batch.
 const Kernel dense_gradient_b("dense_gradient_b",
                               [](Build &k) {
-                                const formula::Value dy = k.input("dy", {"n", "o"});
+                                const Value dy = k.input("dy", {"n", "o"});
                                 k.output("db", algorithms::of_channel(formula::sum(dy, {0}), 1));
                               },
                               {{{1, 1}}, {{5, 3}}, {{17, 300}}},

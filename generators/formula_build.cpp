@@ -128,10 +128,15 @@ void Build::by_structure(const Machine &m, const schedules::StructureKnobs &knob
   f.output_stages = output_stages_;
   f.size = [&](const Expression &e) { return stages_.size(e); };
   f.vectorizable = vectorizable;
+  // What multiplies is tuned as a contraction, whatever else it does.
+  const bool multiplies = classes().count(formula::Pattern::contraction) > 0;
+  const auto of_contractions = [&](const auto &own) { return multiplies ? tuned(own) : own; };
+  const auto of_others = [&](const auto &own) { return multiplies ? own : tuned(own); };
   if (m.is_gpu())
-    schedules::by_structure_on_gpu(f, tuned(schedules::gpu::ElementKnobs()));
+    schedules::by_structure_on_gpu(f, of_others(schedules::gpu::ElementKnobs()),
+                                   of_contractions(schedules::gpu::ContractionKnobs::fitting()));
   else
-    schedules::by_structure(f, m, tuned(knobs));
+    schedules::by_structure(f, m, of_others(knobs), of_contractions(schedules::ContractionKnobs::fitting(m)));
 }
 
 }  // namespace saltern::generators

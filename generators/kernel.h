@@ -1,18 +1,18 @@
 #pragma once
 // A kernel's declaration: which algorithm, which schedule, which arguments.
 //
-//   const Kernel dense("dense", [](Build &k) {
-//     Tensor x = k.input("x", 2), w = k.input("w", 2), b = k.input("b", 1);
-//     Tensor y = forms::dense(x, w, b);
-//     Func out = k.output("y", y);
-//     k.schedule(Pattern::contraction, [&](const Machine &m) { schedules::contraction(...); });
-//   }, {{{7, 3}, {7, 5}, {5}}});
-//
-// Or by Values (dsl/value.h), whose sizes have names; their schedule is one by structure unless another is given:
-//
 //   const Kernel softmax("softmax", [](Build &k) {
 //     k.output("y", algorithms::softmax(k.input("x", {"n", "c"}), 1));
 //   }, {{{10, 64}}});
+//
+// It is made of Values (dsl/value.h), whose sizes have names; their schedule is one by structure unless another is given.
+// Or of a form (schedules/forms/), which hand-made schedules are for:
+//
+//   const Kernel conv2d("conv2d", [](Build &k) {
+//     Tensor x = k.input("x", 5), w = k.input("w", 5), b = k.input("b", 2);
+//     Func out = k.output("y", forms::conv2d(x, w, b, sliding(k)));
+//     k.schedule(Pattern::contraction, [&](const Machine &m) { schedules::convolution(...); });
+//   }, {{{7, 1, 9, 9, 2}, ...}});
 //
 // The same declaration is built many ways: for any size or for one exact size, scheduled or as the plain algorithm,
 // for any target, ahead of time or just in time. Together with one line in kernels.cmake it gives the library

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "dsl/structure.h"
-#include "schedules/contraction.h"
 #include "schedules/in_order.h"
 #include "schedules/known_sizes.h"
 #include "schedules/loops.h"
@@ -29,12 +28,14 @@ bool is_one(const Expression &e) { return formula::is_number(e, 1); }
 
 class Scheduler {
  public:
-  Scheduler(const FormulaToSchedule &all, const Machine &m, const StructureKnobs &knobs)
-      : all_(all), m_(m), knobs_(knobs) {
+  Scheduler(const FormulaToSchedule &all, const Machine &m, const StructureKnobs &knobs,
+            const ContractionKnobs &contractions)
+      : all_(all), m_(m), knobs_(knobs), contractions_(contractions) {
     formula::Values outputs;
     for (const auto &s : all.output_stages) outputs.emplace_back(s);
     for (const StageToSchedule &s : all.stages) by_stage_[s.stage.get()] = &s;
     for (const auto &s : formula::worth_keeping(outputs)) pending_.insert(s.get());
+    epilogues_ = formula::epilogues_of(outputs);
   }
 
   void run() {
@@ -90,6 +91,7 @@ class Scheduler {
       if (p == Pattern::column && is_long_column(s)) return column_sums(out, s);
     }
     if (s.is_map()) pending_.erase(&s);
+    if (const auto of = epilogues_.find(&s); of != epilogues_.end()) return contraction(out, *of->second);
     const std::vector<const Stage *> chain = chain_of(s);
     for (const Stage *c : chain) done(*c);
     if (chain.empty()) return is_of_columns(s) ? by_columns(out, s) : elementwise(out, s);
@@ -438,17 +440,17 @@ class Scheduler {
     scatter_in_order(s, how);
   }
 
+  // `out` is a map of s, or a copy.
   void contraction(Func out, const Stage &s) {
     done(s);
-    const formula::Contraction c = *formula::contraction_of(s);
-    const ContractionKnobs knobs = ContractionKnobs::fitting(m_);
-    const int row = s.rank - 1 - c.row;
-    const auto &index = c.by_column->arguments;
-    int column = -1;
-    for (size_t d = 0; d < index.size(); ++d)
-      if (is_same(index[d], formula::axis(s.rank - 1))) column = static_cast<int>(index.size() - 1 - d);
-    if (column >= 0) return schedules::contraction({out, func(s), at(s).by_column, column, row}, m_, knobs);
+    const ContractionKnobs &knobs = contractions_;
+    if (const auto tiles = tiled(at(s), out)) {
+      schedules::contraction(*tiles, m_, knobs);
+      for (const Expr &condition : all_.vectorizable) out.specialize(condition);
+      return;
+    }
     // Columns that slide over the operand (p + k) cannot be packed: a tile reads them where they are.
+    const int row = s.rank - 1 - formula::contraction_of(s)->row;
     const std::vector<Var> to = out.args();
     const int vector = lanes(out), width = knobs.column_vectors * vector;
     const Var in_column("column"), in_row("row"), tile_column("tile_column"), tile_row("tile_row");
@@ -468,14 +470,28 @@ class Scheduler {
   const FormulaToSchedule &all_;
   const Machine &m_;
   const StructureKnobs &knobs_;
+  const ContractionKnobs &contractions_;
   std::map<const Stage *, const StageToSchedule *> by_stage_;
   std::set<const Stage *> pending_;
+  std::map<const Stage *, std::shared_ptr<const Stage>> epilogues_;
 };
 
 }  // namespace
 
-void by_structure(const FormulaToSchedule &formula, const Machine &m, const StructureKnobs &knobs) {
-  Scheduler(formula, m, knobs).run();
+std::optional<Contraction> tiled(const StageToSchedule &contraction, const Func &out) {
+  const Stage &s = *contraction.stage;
+  const formula::Contraction c = *formula::contraction_of(s);
+  const auto &index = c.by_column->arguments;
+  for (size_t d = 0; d < index.size(); ++d)
+    if (is_same(index[d], formula::axis(c.column)))
+      return Contraction{out, contraction.func, contraction.by_column, static_cast<int>(index.size() - 1 - d),
+                         s.rank - 1 - c.row};
+  return {};
+}
+
+void by_structure(const FormulaToSchedule &formula, const Machine &m, const StructureKnobs &knobs,
+                  const ContractionKnobs &contractions) {
+  Scheduler(formula, m, knobs, contractions).run();
 }
 
 }  // namespace saltern::schedules

@@ -7,24 +7,29 @@
 //                     twice are kept for the row
 //   column chain      the reduced dimension is not the innermost: a task takes a block of columns, vectors along them
 //   column sums       long ones of few columns: chunks of rows in parallel, which are then added in order
-//   contraction       a register tile over the whole of k, its operand that varies with column packed by panels
+//   contraction       a register tile over the whole of k, its operand that varies with column packed by panels; a map of
+//                     it (a bias, an activation) is made of each tile while that is in registers
 //   scatter           in the order of its steps; dimensions that nothing is scattered along in vectors and in parallel
 //   scan              the same, in the order of its axis; along the innermost one some rows at a time
 //   everything else   a stage of its own, computed before
 //
-// On a GPU every stage that is kept is a grid of its own, one thread an element (schedules/gpu/grid.h).
+// On a GPU every stage that is kept is a grid of its own: tiles of contractions (schedules/gpu/contraction.h), else one
+// thread an element (schedules/gpu/grid.h).
 //
 // Reductions share out their steps in chunks of fixed length only: results do not depend on the number of threads.
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "dsl/structure.h"
 #include "dsl/value.h"
+#include "schedules/gpu/contraction.h"
 #include "schedules/gpu/grid.h"
 #include "schedules/knobs.h"
 #include "schedules/machine.h"
+#include "schedules/patterns/contraction.h"
 
 namespace saltern::schedules {
 
@@ -55,17 +60,23 @@ struct StageToSchedule {
   Halide::Func by_column;  // the operand that varies with column, with zeros around it
 };
 
+// How a contraction is computed tile by tile, each where `out` needs it; nothing where its columns slide over the operand.
+std::optional<Contraction> tiled(const StageToSchedule &contraction, const Halide::Func &out);
+
 struct FormulaToSchedule {
   std::vector<StageToSchedule> stages;                                  // each after what it loads
   std::vector<Halide::Func> outputs;                                    // each a copy of
   std::vector<std::shared_ptr<const formula::Stage>> output_stages;     // one of the stages
   std::function<Halide::Expr(const formula::Expression &extent)> size;  // at run time
-  // Of maps whose innermost strides are free: the strides with which they go by vectors.
+  // Where innermost strides are free: those with which maps go by vectors, and for which contractions have code of their
+  // own, without a multiplication in every address.
   std::vector<Halide::Expr> vectorizable = {};
 };
 
-void by_structure(const FormulaToSchedule &formula, const Machine &m, const StructureKnobs &knobs = {});
-void by_structure_on_gpu(const FormulaToSchedule &formula, const gpu::ElementKnobs &knobs = {});
+void by_structure(const FormulaToSchedule &formula, const Machine &m, const StructureKnobs &knobs,
+                  const ContractionKnobs &contractions);
+void by_structure_on_gpu(const FormulaToSchedule &formula, const gpu::ElementKnobs &knobs,
+                         const gpu::ContractionKnobs &contractions);
 
 // Whether a GPU does stages of this kind. It does no scatters and no scans, which go one by one.
 bool has_gpu_pattern(formula::Pattern p);

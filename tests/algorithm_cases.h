@@ -254,6 +254,22 @@ inline std::vector<std::pair<std::string, std::function<Case()>>> algorithm_case
                 b = sized(g, "b", {formula::size("k"), formula::size("n")}, {5, 3});
     return Case{"matmul", {matmul(a, b)}, {a, b}, g};
   });
+  add("dense layers", [] {
+    Given g;
+    const Value x = sized(g, "x", {formula::size("n"), formula::size("i")}, {7, 5}),
+                w = sized(g, "w", {formula::size("h"), formula::size("i")}, {6, 5}),
+                b = sized(g, "b", {formula::size("h")}, {6}),
+                v = sized(g, "v", {formula::size("o"), formula::size("h")}, {3, 6});
+    const Value hidden = named("hidden", tanh(dense(x, w) + b));
+    return Case{"dense layers", {dense(hidden, v), sum(hidden, {1})}, {x, w, b, v}, g};
+  });
+  add("dense with an epilogue", [] {
+    Given g;
+    const Value x = sized(g, "x", {formula::size("n"), formula::size("i")}, {7, 5}),
+                w = sized(g, "w", {formula::size("o"), formula::size("i")}, {6, 5}),
+                b = sized(g, "b", {formula::size("o")}, {6}), y = dense(x, w) + b;
+    return Case{"dense with an epilogue", {y * sigmoid(y)}, {x, w, b}, g};
+  });
   add("einsum bhqd,bhkd->bhqk", [] {
     Given g;
     const Value a =

@@ -34,10 +34,7 @@ const Operation dense_gradient_x(
       call("dense_gradient_x", {reversed(w), reversed(dy), reversed(dx)});
       return {dx};
     },
-    [](const Values &in, const Attributes &) -> Values {
-      const Value &w = in.at(0), &dy = in.at(1);
-      return {adjoint({dy.extent(0), w.extent(1)}, dy, [&](const Value &x) { return algorithms::dense(x, w); })};
-    },
+    [](const Values &in, const Attributes &) -> Values { return {algorithms::dense_gradient_x(in.at(0), in.at(1))}; },
     [](const Taped &t, const std::vector<Variable> &dd) -> std::vector<Variable> {
       return {t.needs(0) ? apply_one(dense_gradient_w, {dd[0], t.input(1)}) : Variable(),
               t.needs(1) ? apply_one(dense, {dd[0], t.input(0)}) : Variable()};
@@ -53,10 +50,7 @@ const Operation dense_gradient_w(
       call("dense_gradient_w", {reversed(x), reversed(dy), reversed(dw)});
       return {dw};
     },
-    [](const Values &in, const Attributes &) -> Values {
-      const Value &x = in.at(0), &dy = in.at(1);
-      return {adjoint({dy.extent(1), x.extent(1)}, dy, [&](const Value &w) { return algorithms::dense(x, w); })};
-    },
+    [](const Values &in, const Attributes &) -> Values { return {algorithms::dense_gradient_w(in.at(0), in.at(1))}; },
     [](const Taped &t, const std::vector<Variable> &dd) -> std::vector<Variable> {
       return {t.needs(0) ? apply_one(dense_gradient_x, {dd[0], t.input(1)}) : Variable(),
               t.needs(1) ? apply_one(dense, {t.input(0), dd[0]}) : Variable()};

@@ -1,5 +1,7 @@
 #include "schedules/by_structure.h"
 
+#include <algorithm>
+#include <map>
 #include <set>
 
 namespace saltern::schedules {
@@ -8,25 +10,77 @@ using formula::Pattern;
 using formula::Stage;
 using Halide::Func;
 
-// Every stage that is kept is a grid of its own.
-void by_structure_on_gpu(const FormulaToSchedule &all, const gpu::ElementKnobs &knobs) {
-  formula::Values outputs;
-  for (const auto &s : all.output_stages) outputs.emplace_back(s);
-  std::set<const Stage *> kept;
-  for (const auto &s : formula::worth_keeping(outputs)) kept.insert(s.get());
-  const auto launch = [&](Func f, int updates) {
-    gpu::elements(f, f.args(), knobs);
-    for (int u = 0; u < updates; ++u) gpu::elements(f.update(u), f.args(), knobs);
-  };
-  std::set<std::string> launched;  // several stages may be made in one walk
-  for (const StageToSchedule &s : all.stages) {
-    if (kept.count(s.stage.get()) == 0 || !launched.insert(s.func.name()).second) continue;
-    Func f = s.func;
-    f.compute_root();
-    if (!s.stage->is_scan()) launch(f, s.stage->is_scatter() ? 0 : f.num_update_definitions());
+namespace {
+
+class GpuScheduler {
+ public:
+  GpuScheduler(const FormulaToSchedule &all, const gpu::ElementKnobs &knobs, const gpu::ContractionKnobs &contractions)
+      : all_(all), knobs_(knobs), contractions_(contractions) {
+    formula::Values outputs;
+    for (const auto &s : all.output_stages) outputs.emplace_back(s);
+    for (const auto &s : formula::worth_keeping(outputs)) kept_.insert(s.get());
+    const auto epilogues = formula::epilogues_of(outputs);
+    for (const StageToSchedule &s : all.stages) {
+      if (!is_tiled(s)) continue;
+      if (is_given_once(*s.stage)) tiles_[s.stage.get()] = &s;
+      for (const auto &[map, contraction] : epilogues)
+        if (contraction == s.stage) tiles_[map] = &s;
+    }
+    for (const auto &[where, s] : tiles_) launched_.insert(s->func.name());
   }
-  for (const Func &out : all.outputs)
-    if (launched.insert(out.name()).second) launch(out, 0);
+
+  // Every stage that is kept is a grid of its own; in that of its epilogue a contraction is made, too.
+  void run() {
+    for (const StageToSchedule &s : all_.stages) {
+      if (kept_.count(s.stage.get()) == 0 || !launched_.insert(s.func.name()).second) continue;
+      Func f = is_tiled(s) ? Func(s.func).in() : s.func;
+      f.compute_root();
+      if (is_tiled(s))
+        tile(f, s);
+      else if (!s.stage->is_scan())
+        launch(f, *s.stage, s.stage->is_scatter() ? 0 : f.num_update_definitions());
+    }
+    for (size_t i = 0; i < all_.outputs.size(); ++i)
+      if (launched_.insert(all_.outputs[i].name()).second) launch(all_.outputs[i], *all_.output_stages[i], 0);
+  }
+
+ private:
+  static bool is_tiled(const StageToSchedule &s) {
+    return formula::contraction_of(*s.stage) && s.stage->rank <= gpu::most_loops && tiled(s, {});
+  }
+
+  // As one output, and read by nobody.
+  bool is_given_once(const Stage &s) const {
+    const auto is_it = [&](const auto &other) { return other.get() == &s; };
+    for (const StageToSchedule &r : all_.stages) {
+      const auto loaded = formula::loaded_by(*r.stage);
+      if (std::any_of(loaded.begin(), loaded.end(), is_it)) return false;
+    }
+    return std::count_if(all_.output_stages.begin(), all_.output_stages.end(), is_it) == 1;
+  }
+
+  void tile(const Func &out, const StageToSchedule &s) { gpu::contraction(*tiled(s, out), contractions_); }
+
+  // `f` is a stage or a copy of it.
+  void launch(Func f, const Stage &s, int updates) {
+    if (const auto own = tiles_.find(&s); own != tiles_.end()) return tile(f, *own->second);
+    gpu::elements(f, f.args(), knobs_);
+    for (int u = 0; u < updates; ++u) gpu::elements(f.update(u), f.args(), knobs_);
+  }
+
+  const FormulaToSchedule &all_;
+  const gpu::ElementKnobs &knobs_;
+  const gpu::ContractionKnobs &contractions_;
+  std::set<const Stage *> kept_;
+  std::map<const Stage *, const StageToSchedule *> tiles_;  // contractions, by the stage in whose grid they are made
+  std::set<std::string> launched_;                          // several stages may be made in one walk
+};
+
+}  // namespace
+
+void by_structure_on_gpu(const FormulaToSchedule &all, const gpu::ElementKnobs &knobs,
+                         const gpu::ContractionKnobs &contractions) {
+  GpuScheduler(all, knobs, contractions).run();
 }
 
 bool has_gpu_pattern(Pattern p) {

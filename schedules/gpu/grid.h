@@ -49,6 +49,8 @@ inline Halide::VarOrRVar named_like(const Halide::VarOrRVar &loop, const std::st
 // leaves out.)
 using GridLoops = std::array<std::vector<int>, 3>;
 
+constexpr int most_loops = 6;  // of one grid
+
 // y and z, which are short (65535 blocks), take the first two axes.
 inline GridLoops usual_grid(int loops, const std::vector<Axis> &axes) {
   std::vector<int> order;
@@ -56,7 +58,8 @@ inline GridLoops usual_grid(int loops, const std::vector<Axis> &axes) {
   for (int d = loops; d-- > 0;)
     if (std::find(order.begin(), order.begin() + axes.size(), d) == order.begin() + axes.size()) order.push_back(d);
   GridLoops grid;
-  for (size_t i = 0; i < order.size(); ++i) grid.at(std::array<int, 6>{1, 2, 0, 0, 1, 2}.at(i)).push_back(order[i]);
+  for (size_t i = 0; i < order.size(); ++i)
+    grid.at(std::array<int, most_loops>{1, 2, 0, 0, 1, 2}.at(i)).push_back(order[i]);
   return grid;
 }
 

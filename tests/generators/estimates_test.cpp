@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "schedules/forms/dense.h"
+#include "schedules/forms/tensor.h"
 
 namespace saltern {
 namespace {
@@ -13,9 +13,18 @@ using forms::Estimates;
 using forms::Tensor;
 using Halide::ImageParam;
 
+Tensor dense(const Tensor &x, const Tensor &w, const Tensor &b) {
+  const Halide::Var o("o"), n("n");
+  const Halide::RDom i(0, x.extent(0), "i");
+  Halide::Func y("dense");
+  y(o, n) = b(o);
+  y(o, n) += w(i, o) * x(i, n);
+  return {y, {w.extent(1), x.extent(1)}};
+}
+
 TEST(Estimates, OfOutputsFollowFromThoseOfInputs) {
   const ImageParam x(Halide::Float(32), 2, "x"), w(Halide::Float(32), 2, "w"), b(Halide::Float(32), 1, "b");
-  const Tensor y = forms::dense(Tensor(x), Tensor(w), Tensor(b));
+  const Tensor y = dense(Tensor(x), Tensor(w), Tensor(b));
   Estimates estimates;
   estimates.input(x, {7, 3});
   estimates.input(w, {7, 5});
@@ -30,7 +39,7 @@ TEST(Estimates, OfOutputsFollowFromThoseOfInputs) {
 
 TEST(Estimates, NameTheOutputWhoseExtentIsUnknown) {
   const ImageParam x(Halide::Float(32), 2, "x"), w(Halide::Float(32), 2, "w"), b(Halide::Float(32), 1, "b");
-  const Tensor y = forms::dense(Tensor(x), Tensor(w), Tensor(b));
+  const Tensor y = dense(Tensor(x), Tensor(w), Tensor(b));
   Estimates estimates;
   estimates.input(x, {7, 3});
   EXPECT_THROW(estimates.output(y.func(), y), std::invalid_argument);

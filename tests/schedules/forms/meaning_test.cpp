@@ -1,5 +1,5 @@
-// The forms that schedules have of products, convolutions and pools compute what their formulas say: every library kernel
-// that is made of one, on every instruction set, beside the interpreter of the formula.
+// The forms that schedules have of convolutions and pools compute what their formulas say, and so do products, whose
+// tiles are as much made by hand: their library kernels, on every instruction set, beside the interpreter of the formula.
 
 #include <gtest/gtest.h>
 
