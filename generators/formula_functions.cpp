@@ -101,7 +101,7 @@ Expr call_code(Function f, Type type, const Expr &a) {
   using OfOne = std::function<Expr(const Expr &)>;
   static const std::map<Function, OfOne> of_reals = {
       {Function::exp, forms::exp},
-      {Function::log, [](const Expr &x) { return forms::log(x); }},
+      {Function::log, forms::log},
       {Function::sqrt, Halide::sqrt},
       {Function::sine, Halide::sin},
       {Function::cosine, Halide::cos},

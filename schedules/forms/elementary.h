@@ -77,61 +77,55 @@ inline Halide::Expr exp(const Halide::Expr &given) {
   return strict(Halide::Internal::Call::strict_mul, twice, k.power);
 }
 
-// tanh |x| = (2^k - 1 + t (2^k + 1)) / (2^k + 1 + t (2^k - 1)) with t = tanh h, h = |x| - k log(2) / 2, |h| <= 0.174:
-// nothing is taken away from its like. The two differ by 2 - 2 t, which is nothing beside 2^26: from 9.1 on it is 1.
-// Relative error below 2.3e-7, and below 1e-7 where the result is near 1, as acos needs it.
+// tanh |x| = (d a + h) / (d a + h + b - h) with 2 d = 2^k - 1, h = |x| - k log(2) / 2, |h| <= 0.174, b = h / tanh h, and
+// a = b + h: nothing is taken away from its like. What is below differs from what is above by b - h, which is nothing
+// beside 2^25: from 9.1 on it is 1. Relative error below 2.3e-7, and below 1e-7 where the result is near 1, as acos needs
+// it: there both have the same error, as they would not if each were a product and a sum of its own.
 inline Halide::Expr tanh(const Halide::Expr &x) {
   if (x.type() != Halide::Float(32)) return Halide::tanh(x);
   using Halide::Internal::Call;
   const Halide::Expr size = Halide::abs(x), near = at_most(size, 9.1);
-  const Whole k = nearest_whole(near, 2.8853900817779268);
-  const Halide::Expr h = near - k.number * number(x, 0.34657359027997265), s = h * h;
-  const Halide::Expr t = h * s * polynomial(s, {0.13107584239868744, -0.3333121512836324}) + h;  // minimax
-  // Strict, or LLVM parts the power from its 1.
-  const Halide::Expr above = strict(Call::strict_add, k.power, number(x, 1));
-  const Halide::Expr over = t * above + strict(Call::strict_sub, above, number(x, 2));
-  const Halide::Expr under = 2 * strict(Call::strict_sub, number(x, 1), t) + over;
+  const Whole k = nearest_whole(near, 2.8853900817779268, 1);
+  const Halide::Expr h = near - k.number * number(x, 0.34657359027997265);
+  const Halide::Expr b = polynomial(h * h, {-0.022157878991949865, 0.33333333047296115, 1});  // minimax
+  // Strict, or LLVM parts the power from its 1/2.
+  const Halide::Expr d = strict(Call::strict_sub, k.power, number(x, 0.5));
+  const Halide::Expr over = d * strict(Call::strict_add, b, h) + h;
+  const Halide::Expr under = strict(Call::strict_add, over, strict(Call::strict_sub, b, h));
   const auto bits = [](const Halide::Expr &v) { return Halide::reinterpret<int32_t>(v); };
   return Halide::reinterpret<float>(bits(strict(Call::strict_div, over, under)) | (bits(x) ^ bits(size)));
 }
 
-// log x = e log 2 + log m with a whole e, and m in [0.75, 1.5) (the polynomial is Halide's own). `awaited` by a long
-// chain of instructions, it has more of them, of which more go side by side.
-inline Halide::Expr log(const Halide::Expr &x, bool awaited = false) {
+// log x = e log 2 + log m with a whole e, and m in [0.75, 1.5). The polynomial is Halide's own; its terms are in pairs,
+// which go side by side. Relative error below 1.4e-7.
+inline Halide::Expr log(const Halide::Expr &x) {
   if (x.type() != Halide::Float(32)) return Halide::log(x);
   using Halide::Internal::Call;
   constexpr int smallest_normal = 0x00800000, three_quarters = 0x3F400000;
-  const auto word = [](int64_t bits) { return Halide::Internal::make_const(Halide::UInt(32), bits); };
-  const Halide::Expr y = awaited ? x : strict(Call::strict_add, x, number(x, 0));  // -0 is 0
-  const Halide::Expr tiny = Halide::reinterpret<int32_t>(y) < smallest_normal;
-  const Halide::Expr scaled =
-      Halide::reinterpret<uint32_t>(Halide::select(tiny, strict(Call::strict_mul, y, number(x, 1 << 23)), y));
+  const auto bits = [](const Halide::Expr &v) { return Halide::reinterpret<int32_t>(v); };
+  const Halide::Expr y = strict(Call::strict_add, x, number(x, 0));  // -0 is 0
+  // Below the normal numbers, the bits count steps of 2^-149.
+  const Halide::Expr tiny = bits(y) < smallest_normal;
+  const Halide::Expr scaled = Halide::reinterpret<uint32_t>(Halide::select(tiny, Halide::cast<float>(bits(y)), y));
   // Counted from 0.75, an exponent goes up where m would be 1.5. It stays at its place in the bits: 2^23 e.
-  const Halide::Expr exponent = (scaled - three_quarters) & word(0xFF800000);
-  const Halide::Expr e = Halide::cast<float>(
-      Halide::reinterpret<int32_t>(exponent - Halide::select(tiny, word(23 * smallest_normal), word(0))));
-  const Halide::Expr r = Halide::reinterpret<float>(scaled - exponent) - 1;
-  // 0 and infinity are their own doubles, and e has the sign of their logarithms.
-  const Halide::Expr is_bound = strict(Call::strict_eq, strict(Call::strict_add, y, y), y);
-  const Halide::Expr unit = Halide::select(is_bound, number(x, INFINITY), number(x, 0.69314718055994531 * 0x1p-23));
-  const Halide::Expr whole = strict(Call::strict_mul, e, unit), s = r * r;
-  constexpr double c[] = {1,
-                          -0.50000106292873236,
-                          0.33333435275479329,
-                          -0.24991211576292838,
-                          0.19980668101718729,
-                          -0.16862004708254805,
-                          0.14971993724699018,
-                          -0.11793923497136415,
-                          0.05111976432738145};
-  const auto pair = [&](int i) { return number(x, c[i + 1]) * r + number(x, c[i]); };
-  const Halide::Expr sum = awaited ? (((pair(7) * s + pair(5)) * s + pair(3)) * s + pair(1)) * s + (whole + r)
-                                   : polynomial(r, {c[8], c[7], c[6], c[5], c[4], c[3], c[2], c[1], c[0]}) * r + whole;
-  // By the bits: LLVM takes a sum for a number. Of what is below 0, and of NaN, they are above those of infinity.
-  const Halide::Expr none =
-      awaited ? Halide::reinterpret<int32_t>(y) > 0x7F800000 : Halide::reinterpret<uint32_t>(y) > word(0x7F800000);
-  return Halide::reinterpret<float>(
-      Halide::select(none, -1, Halide::reinterpret<int32_t>(sum)));  // -1 has the bits of a NaN
+  const Halide::Expr exponent = (scaled - three_quarters) & Halide::Internal::make_const(Halide::UInt(32), 0xFF800000);
+  const Halide::Expr e = Halide::cast<float>(bits(exponent));
+  const Halide::Expr m = Halide::reinterpret<float>(scaled - exponent);
+  // Strict, or LLVM takes the 1 away at the end.
+  const Halide::Expr r = strict(Call::strict_sub, m, number(x, 1)), s = r * r;
+  const auto pair = [&](double high, double low) { return number(x, high) * m + number(x, low - high); };  // of r
+  Halide::Expr beyond = pair(0.05111976432738145, -0.11793923497136415);
+  beyond = beyond * s + pair(0.14971993724699018, -0.16862004708254805);
+  beyond = beyond * s + pair(0.19980668101718729, -0.24991211576292838);
+  beyond = beyond * s + pair(0.33333435275479329, -0.50000106292873236);
+  const Halide::Expr sum = beyond * s + (e * number(x, 0.69314718055994531 * 0x1p-23) + r);
+  // 0, infinity and NaN are their own doubles, and their logarithm is (y - 1) infinity. That is asked of the bits: LLVM
+  // takes sums for numbers. What is below 0 has none: its sign, all over the bits, is a NaN.
+  const Halide::Expr is_bound = bits(strict(Call::strict_add, y, y)) == bits(y);
+  const Halide::Expr bound = strict(Call::strict_mul, strict(Call::strict_sub, y, number(x, 1)), number(x, INFINITY));
+  const Halide::Expr scale = Halide::select(tiny, number(x, -149 * 0.69314718055994531), number(x, 0));
+  const Halide::Expr more = bits(y) >> 31 | bits(Halide::select(is_bound, bound, scale));
+  return strict(Call::strict_add, sum, Halide::reinterpret<float>(more));
 }
 
 // x^y as C99 has it. Relative error below 1e-7 |y log x|, or that of log.
@@ -143,8 +137,8 @@ inline Halide::Expr power(const Halide::Expr &x, const Halide::Expr &y) {
   const Halide::Expr given = Halide::reinterpret<uint32_t>(x), size = Halide::abs(x);
   // A power to 0 is 1, as is one of 1, whatever the other is.
   const Halide::Expr is_one = strict(Call::strict_eq, y, number(y, 0)) || strict(Call::strict_eq, size, number(x, 1));
-  const Halide::Expr exponent = Halide::select(
-      is_one, 0, Halide::reinterpret<int32_t>(strict(Call::strict_mul, y, forms::log(size, /*awaited=*/true))));
+  const Halide::Expr exponent =
+      Halide::select(is_one, 0, Halide::reinterpret<int32_t>(strict(Call::strict_mul, y, forms::log(size))));
   const Halide::Expr magnitude = Halide::reinterpret<uint32_t>(forms::exp(Halide::reinterpret<float>(exponent)));
   // Of a negative number: the sign is that of an odd exponent, and there is no power unless the exponent is whole, as
   // all from 2^24 on are, and even. NaN is converted as if it were that.

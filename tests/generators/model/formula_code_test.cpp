@@ -223,6 +223,25 @@ TEST(FormulaCode, ConversionsOfWhatAnIntegerDoesNotHold) {
         expect_equal(cast(to, load(0, from, {axis(0)})), {special_tensor(from, size, 1)}, {size}, 0, vector);
 }
 
+// The bounds that schedules/forms/elementary.h gives, below the normal numbers and at every exponent.
+TEST(FormulaCode, RelativeErrorsAtEveryExponent) {
+  const int size = 300 * 64;
+  const Tensor x = Tensor::empty({size});
+  for (int i = 0; i < size; ++i) x.data<float>()[i] = std::ldexp(1 + static_cast<float>(i % 64) / 61, i / 64 - 149);
+  const std::pair<Function, double> bounds[] = {{Function::log, 1.4e-7}, {Function::tanh, 2.3e-7}};
+  for (const auto &[f, bound] : bounds) {
+    const Expression e = call(f, load(0, Type::f32, {axis(0)}));
+    const std::vector<double> got = compiled(e, {x}, {size}, 16).reals();
+    for (int i = 0; i < size; ++i) {
+      const double v = x.data<float>()[i], want = f == Function::log ? std::log(v) : std::tanh(v);
+      const double step = std::isnormal(static_cast<float>(want)) ? 0 : 0x1p-150;
+      if (got[static_cast<size_t>(i)] == want) continue;
+      ASSERT_LE(std::fabs(got[static_cast<size_t>(i)] - want), bound * std::fabs(want) + step)
+          << name(f) << " of " << v;
+    }
+  }
+}
+
 // All but 1: where an arccosine or a conversion looks at it, the last bits count.
 TEST(FormulaCode, HyperbolicTangentsNearOne) {
   const Tensor x = Tensor::empty({4000});
