@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "generators/model/passes/passes.h"
+#include "generators/model/planned_model.h"
 #include "tests/errors.h"
+#include "tests/graph_builder.h"
 
 namespace saltern::generators {
 namespace {
@@ -47,6 +50,16 @@ TEST(ArgumentChecks, AConstantOfAnotherSizeIsRefused) {
   a.constant = Tensor::zeros({8});
   kernel.arguments = {a};
   EXPECT_TRUE(contains(error_of([&] { check_arguments({}, kernel, "node 'y' (dense)"); }), "[8]"));
+}
+
+// Where plans are made: of a graph whose layouts no pass has set, a kernel that reads images finds rows.
+TEST(ArgumentChecks, APlanIsRefusedWhoseKernelTakesRowsForAnImage) {
+  GraphBuilder b({1, 3, 8, 8});
+  const Graph rows = b.finish({b.pool("max_pool2d", "x", 2, 2)}), prepared = prepared_for_inference(rows);
+  EXPECT_EQ(planned({prepared}).plan.variants.size(), 1u);
+  const std::string error = error_of([&] { planned({rows}); });
+  EXPECT_TRUE(contains(error, "takes 'x' as f32 [1, 8, 8, 3] with channels innermost")) << error;
+  EXPECT_TRUE(contains(error, "it is f32 [1, 3, 8, 8] in rows")) << error;
 }
 
 TEST(ArgumentChecks, StridesStayInsideTheMemory) {
