@@ -4,29 +4,36 @@
 
 #include <cmath>
 
+#include "algorithms/contraction.h"
+#include "algorithms/probabilities.h"
 #include "tests/evaluate.h"
 #include "tests/random_buffer.h"
+#include "tests/values.h"
 
 namespace saltern {
 namespace {
 
-using forms::Tensor;
-
 // Queries, size, keys, columns; two heads.
 class Attention : public testing::TestWithParam<std::array<int, 4>> {};
 
-TEST_P(Attention, IsThatOfALoop) {
+TEST_P(Attention, IsThatOfALoopAndOfItsFormula) {
   const auto [rows, size, keys, columns] = GetParam();
   constexpr int heads = 2;
   const auto query = random_buffer<double>({size, rows, heads}, 1), key = random_buffer<double>({keys, size, heads}, 2),
              value = random_buffer<double>({columns, keys, heads}, 3), mask = random_buffer<double>({keys, rows}, 4);
-  const Tensor bias(mask);
+  const forms::Tensor bias(mask);
   const auto y =
-      evaluate<double>(forms::attention(Tensor(query), Tensor(key), Tensor(value),
+      evaluate<double>(forms::attention(forms::Tensor(query), forms::Tensor(key), forms::Tensor(value),
                                         [&](const Halide::Expr &product, const std::vector<Halide::Var> &at) {
                                           return product * Halide::Expr(0.5) + bias(at[0], at[1]);
                                         })
                            .y);
+  // The interpreter's, of its formula.
+  const std::vector<Tensor> given = tensors_of({query, key, value, mask});
+  const formula::Values in = inputs_like(given);
+  const formula::Value formula =
+      algorithms::matmul(algorithms::softmax(algorithms::matmul(in[0], in[1]) * 0.5 + in[3], 2), in[2]);
+  const Tensor interpreted = evaluate(formula::exact_formulas(in, {formula}), given)[0];
   for (int h = 0; h < heads; ++h)
     for (int l = 0; l < rows; ++l) {
       std::vector<double> weight(static_cast<size_t>(keys));
@@ -40,6 +47,7 @@ TEST_P(Attention, IsThatOfALoop) {
         double want = 0;
         for (int s = 0; s < keys; ++s) want += weight[static_cast<size_t>(s)] / total * value(f, s, h);
         EXPECT_NEAR(y(f, l, h), want, 1e-13) << f << ", " << l << ", " << h;
+        EXPECT_NEAR(interpreted.at<double>({h, l, f}), want, 1e-13) << f << ", " << l << ", " << h;
       }
     }
 }
