@@ -20,6 +20,7 @@
 
 #include "runtime/autograd/attributes.h"
 #include "runtime/graph/named_map.h"
+#include "runtime/tensor/open_extents.h"
 #include "runtime/tensor/tensor.h"
 
 namespace saltern {
@@ -63,15 +64,14 @@ struct Graph {
     Tensor initial;
   };
 
-  // The numbers that stand for sizes which are open, by name (open_sizes.h). What computes or compiles a graph needs one
-  // without.
   using Sizes = std::map<std::string, int64_t>;
 
   NamedMap<Value> values;
   std::vector<Node> nodes;
   std::vector<std::string> inputs, outputs;
   std::vector<State> state;
-  Sizes sizes;
+  // Those that are open (open_sizes.h). What computes or compiles a graph needs one without.
+  OpenSizes sizes;
 
   const Value &value(const std::string &name) const;
   // The node that makes a value, or null: an input or a constant.

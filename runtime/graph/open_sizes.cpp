@@ -4,77 +4,62 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "runtime/graph/executor.h"
+#include "runtime/graph/formula_node.h"
 #include "runtime/graph/text.h"
 
 namespace saltern {
 
 namespace {
 
-// Prime, and apart enough that no small multiple of one is near to a small multiple of another. Products of three of them
-// and of some thousand fit into 64 bits.
-constexpr int64_t numbers[] = {1000003, 165533, 291503, 71563};
-constexpr int64_t largest_rest = 64, largest_product = int64_t{1} << 60, largest_number = 2 * largest_product;
-constexpr size_t most_factors = 3;
+constexpr int64_t largest_product = int64_t{1} << 60;
+// The count of a mean has so many factors that are no sizes. Of f32's reciprocals, one in a hundred fits some larger count.
+constexpr double largest_count = 1 << 16;
 
-// A product of sizes: what stands for it, and what it is called.
-struct Product {
-  int64_t number;
-  std::vector<std::string> names;
-};
-
-void add_products(const Graph::Sizes &sizes, Graph::Sizes::const_iterator from, const Product &of,
-                  std::vector<Product> &all) {
-  for (auto s = from; s != sizes.end(); ++s) {
-    if (of.number > largest_product / s->second) continue;
-    Product p = {of.number * s->second, of.names};
-    p.names.push_back(s->first);
-    all.push_back(p);
-    if (p.names.size() < most_factors) add_products(sizes, s, p, all);
-  }
-}
-
-std::vector<Product> products_of(const Graph::Sizes &sizes) {
-  std::vector<Product> all;
-  add_products(sizes, sizes.begin(), {1, {}}, all);
-  return all;
-}
-
-OpenNumber open_number(int64_t number, const std::vector<Product> &products) {
-  OpenNumber best = {0, number, {}};
-  if (number > largest_number || number < -largest_number) return best;  // a file may say anything
-  for (const Product &p : products) {
-    const int64_t factor = std::llround(static_cast<double>(number) / static_cast<double>(p.number)),
-                  rest = number - factor * p.number;
-    const bool nearer = std::abs(rest) < std::abs(best.rest),
-               larger = rest == best.rest && std::abs(factor) < std::abs(best.factor);
-    if (factor != 0 && std::abs(rest) <= largest_rest && (nearer || larger)) best = {factor, rest, p.names};
-  }
-  return best;
+// The products of sizes that are no sums.
+std::vector<OpenProduct> plain_products_of(const OpenSizes &sizes) {
+  OpenSizes plain;
+  for (const auto &s : sizes)
+    if (s.second.by != 1) plain.insert(s);
+  return products_of(plain);
 }
 
 // Puts numbers in the place of those that stand for sizes.
 class Replacement {
  public:
-  Replacement(const Graph::Sizes &open, const Graph::Sizes &given) : given_(given), products_(products_of(open)) {}
-
-  int64_t integer(int64_t number) const {
-    const OpenNumber open = open_number(number, products_);
-    if (!open.is_open()) return number;
-    const int64_t of = product(open.names);
-    if (of > largest_product / std::abs(open.factor)) fail(to_string(open), " is too large for these sizes");
-    return open.factor * of + open.rest;
+  Replacement(const OpenSizes &open, const Graph::Sizes &given) : products_(products_of(open)) {
+    for (const auto &[name, size] : open)
+      if (size.by == 0) numbers_[name] = given.at(name);
+    const std::vector<OpenProduct> plain = plain_products_of(open);
+    const auto is_known = [&](const std::string &name) { return numbers_.count(name) > 0; };
+    for (bool found = true; found;) {  // quotients may be of others
+      found = false;
+      for (const auto &[name, size] : open) {
+        const OpenNumber of = open_number(size.of, plain);
+        if (is_known(name) || !std::all_of(of.names.begin(), of.names.end(), is_known)) continue;
+        numbers_[name] = number(of) / size.by;
+        found = true;
+      }
+    }
+    if (numbers_.size() < open.size()) fail("a size is a quotient of itself");
   }
 
-  // A whole number, or the reciprocal of one, which may have been rounded to f32.
+  int64_t integer(int64_t n) const { return number(open_number(n, products_)); }
+
+  // A whole number, or the reciprocal of one, which may have been rounded to f32. Of several that it can be, the one whose
+  // count has most of it from sizes.
   double real(double number) const {
     if (number == std::floor(number) && std::abs(number) < 1e18)
       return static_cast<double>(integer(static_cast<int64_t>(number)));
-    for (const Product &p : products_) {
-      const double count = 1 / (number * static_cast<double>(p.number)), whole = std::round(count);
-      if (whole >= 1 && whole < 1e9 && std::abs(count - whole) < 1e-6 * whole)
-        return 1 / (whole * static_cast<double>(product(p.names)));
+    double least = largest_count;
+    const OpenProduct *best = nullptr;
+    for (const OpenProduct &p : products_) {
+      const auto of = static_cast<double>(p.number), count = std::round(1 / (number * of)), is = 1 / (count * of);
+      if (count < 1 || count >= least || (is != number && static_cast<float>(is) != number)) continue;
+      least = count;
+      best = &p;
     }
-    return number;
+    return best ? 1 / (least * static_cast<double>(product(best->names))) : number;
   }
 
   Shape shape(Shape all) const {
@@ -102,13 +87,24 @@ class Replacement {
   }
 
  private:
+  int64_t number(const OpenNumber &open) const {
+    if (!open.is_open()) return open.rest;
+    const int64_t of = product(open.names);
+    if (of > largest_product / std::abs(open.factor)) fail(to_string(open), " is too large for these sizes");
+    return open.factor * of + open.rest;
+  }
+
   int64_t product(const std::vector<std::string> &names) const {
     int64_t all = 1;
+    bool none = false;
     for (const std::string &n : names) {
-      if (given_.at(n) > largest_product / all) fail("the size '", n, "' of ", given_.at(n), " is too large");
-      all *= std::max<int64_t>(given_.at(n), 1);
+      const int64_t number = numbers_.at(n);
+      if (number < 0) fail("the size '", n, "' is ", number);
+      if (number > largest_product / all) fail("the size '", n, "' of ", number, " is too large");
+      all *= std::max<int64_t>(number, 1);
+      none |= number == 0;
     }
-    return std::any_of(names.begin(), names.end(), [&](const auto &n) { return given_.at(n) == 0; }) ? 0 : all;
+    return none ? 0 : all;
   }
 
   // Over steps of its own, since extents belong to steps.
@@ -129,47 +125,62 @@ class Replacement {
     });
   }
 
-  const Graph::Sizes &given_;
-  const std::vector<Product> products_;
+  const std::vector<OpenProduct> products_;
+  Graph::Sizes numbers_;
 };
 
 }  // namespace
 
-OpenNumber open_number(int64_t number, const Graph::Sizes &sizes) { return open_number(number, products_of(sizes)); }
+OpenNumber numerator_of(const OpenSize &size, const OpenSizes &sizes) {
+  return open_number(size.of, plain_products_of(sizes));
+}
 
-bool is_open(const Attribute &a, const Graph::Sizes &sizes) {
+OpenSizes with_sums(OpenSizes sizes, const NamedMap<Graph::Value> &values) {
+  const std::vector<OpenProduct> products = plain_products_of(sizes);
+  for (const auto &[name, v] : values)
+    for (int64_t extent : v.constant.defined() ? Shape() : v.shape)
+      if (const OpenNumber n = open_number(extent, products); n.is_open() && n.rest != 0)
+        sizes.emplace(to_string(n), OpenSize{extent, extent, 1});
+  return sizes;
+}
+
+bool is_open(const Attribute &a, const OpenSizes &sizes) {
   if (sizes.empty()) return false;
-  Graph::Sizes others = sizes;
-  for (auto &[name, number] : others) number = 2;
+  Graph::Sizes others;
+  for (const auto &[name, s] : sizes) others[name] = 2;
   return !is_same(std::visit(Replacement(sizes, others), a), a);
 }
 
-std::string to_string(const OpenNumber &number) {
-  if (!number.is_open()) return std::to_string(number.rest);
-  std::string text = number.factor == 1 ? "" : std::to_string(number.factor) + " * ";
-  for (size_t i = 0; i < number.names.size(); ++i) text += (i > 0 ? " * " : "") + number.names[i];
-  if (number.rest != 0) text += (number.rest < 0 ? " - " : " + ") + std::to_string(std::abs(number.rest));
-  return text;
-}
-
-bool is_stand_in(int64_t number) {
-  return std::find(std::begin(numbers), std::end(numbers), number) != std::end(numbers);
-}
-
-Graph::Sizes stand_ins(const std::vector<std::string> &names) {
-  Graph::Sizes all;
+OpenSizes stand_ins(const std::vector<std::string> &names) {
+  OpenSizes all;
   for (const std::string &n : names) {
     if (!is_plain_name(n)) fail("'", n, "' is no name for a size");
-    if (all.count(n) > 0) continue;
-    if (all.size() == std::size(numbers)) fail("more than ", std::size(numbers), " sizes are open");
-    const size_t next = all.size();
-    all[n] = numbers[next];
+    all.emplace(n, OpenSize{next_stand_in(all)});
   }
   return all;
 }
 
+namespace {
+
+// By the operations themselves; formulas are of any extent.
+void expect_shapes_to_fit(const Graph &graph) {
+  const OnlyOutlines outlines;
+  for (const Graph::Node &n : graph.nodes) {
+    if (is_formula_node(n) || !find_operation(n.operation)) continue;
+    std::vector<Tensor> in;
+    for (const std::string &i : n.inputs) in.push_back(Tensor::outline(graph.value(i).shape, graph.value(i).type));
+    const std::vector<Tensor> out = compute_node(graph, n, in);
+    for (size_t o = 0; o < n.outputs.size() && o < out.size(); ++o)
+      if (const Shape &shape = graph.value(n.outputs[o]).shape; shape != out[o].shape())
+        fail(describe(n), " makes ", to_string(out[o].shape()), " at these sizes; the graph says ", to_string(shape));
+  }
+}
+
+}  // namespace
+
 Graph at_sizes(const Graph &graph, const Graph::Sizes &sizes) {
-  for (const auto &[name, number] : graph.sizes) {
+  for (const auto &[name, size] : graph.sizes) {
+    if (size.by > 0) continue;
     const auto given = sizes.find(name);
     if (given == sizes.end()) fail("the size '", name, "' is open; give it");
     if (given->second < 0) fail("the size '", name, "' is ", given->second);
@@ -186,6 +197,7 @@ Graph at_sizes(const Graph &graph, const Graph::Sizes &sizes) {
     n.attributes = std::move(attributes);
   }
   validate(closed);
+  expect_shapes_to_fit(closed);
   return closed;
 }
 
@@ -201,12 +213,12 @@ Graph::Sizes sizes_of(const Graph &graph, const std::map<std::string, Shape> &in
         fail("the input '", name, "' is ", to_string(shape), "; ", v.symbols[d], " is ", known->second, " elsewhere");
     }
   }
-  for (const auto &[name, number] : graph.sizes)
-    if (found.count(name) == 0) fail("the size '", name, "' is open, and no input's shape tells it");
+  for (const auto &[name, size] : graph.sizes)
+    if (size.by == 0 && found.count(name) == 0) fail("the size '", name, "' is open, and no input's shape tells it");
   return found;
 }
 
-Graph::Value with_names(Graph::Value value, const Graph::Sizes &sizes) {
+Graph::Value with_names(Graph::Value value, const OpenSizes &sizes) {
   if (value.constant.defined() || sizes.empty()) return value;
   value.symbols.assign(value.shape.size(), "");
   for (size_t d = 0; d < value.shape.size(); ++d) {

@@ -1,4 +1,3 @@
-#include "runtime/graph/open_sizes.h"
 #include "runtime/graph/text.h"
 #include "runtime/graph/text_line.h"
 
@@ -106,11 +105,19 @@ class Parser {
   void size(Line &line) {
     const std::string name = line.name();
     if (open_.size() > 1) line.wrong("only the whole graph has open sizes");
-    const int64_t number = line.integer();
-    if (!is_stand_in(number)) line.wrong("this is no number that stands for a size");
+    OpenSize size = {line.integer()};
+    if (line.accept("=")) {
+      size.of = line.integer();
+      line.expect("/");
+      size.by = line.integer();
+      if (size.by < 1) line.wrong("a quotient by ", size.by);
+    }
+    const bool is_sum = size.by == 1 && size.number == size.of && size.number > 0;
+    if (!is_sum && !is_stand_in(size.number)) line.wrong("this is no number that stands for a size");
     for (const auto &[known, taken] : here().sizes)
-      if (known == name || taken == number) line.wrong("the size '", known, "' is ", taken, " already");
-    here().sizes[name] = number;
+      if (known == name || taken.number == size.number)
+        line.wrong("the size '", known, "' is ", taken.number, " already");
+    here().sizes[name] = size;
   }
 
   void state(Line &line) {

@@ -2,7 +2,8 @@
 // Graphs as text, one value or node a line, so that people can read what a model holds:
 //
 //   saltern graph 1
-//   size batch 1000003                                             the number that stands for an open size
+//   size batch 117937                                              the number that stands for an open size
+//   size "floor(batch / 2)" 115201 = 117937 / 2                    a quotient of one, rounded down
 //   input x f32 [batch, 1, 28, ?]                                  extents by number, by name, or open
 //   constant conv.weight f32 [32, 1, 3, 3]                         its elements stand beside the text, by its name
 //   constant two f32 [] = [2.0]                                    or in it

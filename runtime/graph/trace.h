@@ -19,7 +19,7 @@ using NamedVariables = std::vector<std::pair<std::string, Variable>>;
 // from anything becomes a constant: a copy, with the name that `names` has for the same memory. `sizes` are numbers in it
 // that stand for others.
 Graph trace(const NamedVariables &inputs, const NamedVariables &outputs, const std::map<std::string, Tensor> &names,
-            const Graph::Sizes &sizes = {});
+            const OpenSizes &sizes = {});
 
 // Adds what the variables were computed by, under Recording, to a graph some of whose values are known as Variables,
 // leaves or outputs of steps; gives the names that they have there, by preference those given. A node whose further

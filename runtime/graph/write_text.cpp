@@ -82,7 +82,9 @@ class Writer {
 
   GraphText write(const Graph &g) {
     made_.text = std::string(first_line_of_graph) + "\n";
-    for (const auto &[name, number] : g.sizes) line("", "size " + name_text(name) + " " + std::to_string(number));
+    for (const auto &[name, s] : g.sizes)
+      line("", "size " + name_text(name) + " " + std::to_string(s.number) +
+                   (s.by > 0 ? " = " + std::to_string(s.of) + " / " + std::to_string(s.by) : ""));
     lines_of(g, "", "");
     return std::move(made_);
   }

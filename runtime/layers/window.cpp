@@ -1,5 +1,7 @@
 #include "runtime/layers/window.h"
 
+#include "runtime/tensor/open_extents.h"
+
 namespace saltern {
 
 Attributes window_attributes(Pair stride, Pair padding, Pair dilation) {
@@ -40,7 +42,7 @@ int64_t positions(const char *who, int64_t extent, int64_t kernel, const Sliding
   if (room < 1)
     fail(who, ": a window of ", kernel, " (dilation ", s.dilation, ") does not fit into ", extent, " (padding ",
          s.pad_before, ", ", s.pad_after, ")");
-  return window_positions(extent, kernel, s);
+  return extent_quotient(room - 1, s.stride) + 1;
 }
 
 void append(std::vector<KernelArgument> &arguments, const Window &w) {

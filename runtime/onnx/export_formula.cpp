@@ -194,7 +194,7 @@ class FormulaExport {
       std::string at = value(n.arguments[d]);
       const formula::Interval bounds = bounds_.of(n.arguments[d]);
       if (bounds.least < 0) at = made("Max", {at, to_.integer(stem(), 0)});
-      if (bounds.greatest >= from[d]) at = made("Min", {at, to_.integer(stem(), from[d] - 1)});
+      if (bounds.greatest >= from[d] || to_.is_open(from[d])) at = made("Min", {at, to_.integer(stem(), from[d] - 1)});
       columns.push_back(made("Unsqueeze", {made("Expand", {at, all}), last}));
     }
     const std::string indices =

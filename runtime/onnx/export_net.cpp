@@ -72,9 +72,17 @@ std::string NetExport::computed(const std::string &stem, const OpenNumber &numbe
 
 std::string NetExport::size(const std::string &name) {
   if (const auto known = sizes_.find(name); known != sizes_.end()) return known->second;
+  const OpenSize &size = net_.sizes.at(name);
+  if (size.by > 0) {
+    const std::string of = computed("size", numerator_of(size, net_.sizes));
+    if (size.by == 1) return sizes_[name] = of;
+    const std::string made = temporary("size");
+    add("Div", {of, constant("size", Tensor::of<int64_t>({1}, {size.by}))}, {made});
+    return sizes_[name] = made;
+  }
   for (const std::string &input : net_.inputs) {
     const Shape &shape = net_.value(input).shape;
-    const auto d = std::find(shape.begin(), shape.end(), net_.sizes.at(name)) - shape.begin();
+    const auto d = std::find(shape.begin(), shape.end(), size.number) - shape.begin();
     if (d == static_cast<std::ptrdiff_t>(shape.size())) continue;
     const std::string made = temporary(name);
     add("Shape", {input}, {made}, {{"start", int64_t{d}}, {"end", int64_t{d} + 1}});

@@ -121,6 +121,41 @@ TEST_F(SavedNets, AnOpenBatchStaysOpenThroughEveryCommand) {
   EXPECT_TRUE(contains(saltern("compile " + path + " --shape x=4,3,9,8 -o out").all, "[batch, 3, 9, 9]"));
 }
 
+TEST_F(SavedNets, ImagesOfAnySizeGoThroughEveryCommand) {
+  struct Images : Module {
+    Conv2d halved, again;
+    BatchNorm norm;
+    Linear last;
+    explicit Images(Random &random)
+        : halved(random, 3, 8, 3, {2, 1}), again(random, 8, 8, 3, {2, 0}), norm(8), last(random, 8, 5) {}
+    Variable forward(const Variable &x) override {
+      const Variable h = again(relu(norm(halved(x)))), rows = transpose(max_pool2d(h, 2), {0, 2, 3, 1});
+      const Shape &s = rows.shape();
+      const Variable each = reshape(last(reshape(rows, {s[0] * s[1] * s[2], 8})), {s[0], s[1] * s[2], 5});
+      return each - mean(each, {1, 2});
+    }
+    void visit(Visitor &v) override {
+      v.child("halved", halved);
+      v.child("again", again);
+      v.child("norm", norm);
+      v.child("last", last);
+    }
+  } net(random);
+  const std::string path = folder.file("net.safetensors"), onnx = folder.file("net.onnx");
+  save_model(path, trace(net, {"batch", 3, "height", "width"}));
+  EXPECT_TRUE(contains(saltern("info " + path).out, "x f32 [batch, 3, height, width]"));
+  expect_good("verify " + path + " --shape x=2,3,21,26 --layers --plain");
+  expect_good("compile " + path + " --shape x=2,3,24,24 -o " + folder.file("out"));
+  expect_good("convert " + path + " -o " + onnx);
+  for (const Shape &shape : {Shape{1, 3, 16, 19}, Shape{3, 3, 33, 24}}) {
+    write_npz(data, {{"x", random.uniform_tensor(shape, -1, 1)}});
+    expect_same_runs(path, onnx);
+  }
+  const Said said = saltern("verify " + path + " --shape x=2,3,4,26");
+  EXPECT_EQ(said.code, 2);
+  EXPECT_TRUE(contains(said.all, "(conv2d)")) << said.all;
+}
+
 TEST_F(SavedNets, TheDemosNetIsVerifiedLayerByLayer) {
   Sequential net = fashion_net(random);
   const std::string path = saved(trace(net, {1, 1, 28, 28}));

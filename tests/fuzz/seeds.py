@@ -75,7 +75,7 @@ SEEDS = {
             lambda: ["\\x1f\\x8b\\x08", "\\x00\\x00\\x08\\x03"]),
     "safetensors": (lambda: [safetensors({}), safetensors({"__metadata__": {"graph": GRAPH}})],
                     lambda: ["dtype", "shape", "data_offsets", "__metadata__", "graph", "F32", "F64", "BF16", "I64", "BOOL"]),
-    "text": (lambda: [GRAPH.encode(), GRAPH.replace("graph 1", "graph 1\nsize n 1000003").replace("[5", "[1000003").encode()],
+    "text": (lambda: [GRAPH.encode(), GRAPH.replace("graph 1", "graph 1\nsize n 117937\nsize h 115201 = 117938 / 2").replace("[5", "[117937").encode()],
              lambda: ["input ", "constant ", "node ", "output ", "formula ", "->", "f32", "i64", "load(", "axis ", "reduce"]),
     "npy": (lambda: [npy("(2,)", "<f4"), npy("(1, 8)", "|u1"), npy("()", ">i8")],
             lambda: ["descr", "fortran_order", "shape", "True", "False", "<f4", "<f8", "|b1", "|O"]),

@@ -17,8 +17,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   }
   const std::string text = saltern::to_text(graph);
   if (saltern::to_text(saltern::parse_graph(text, constants, "text")) != text) std::abort();
-  saltern::Graph::Sizes sizes = graph.sizes;
-  for (auto &[name, number] : sizes) number = 3;
+  saltern::Graph::Sizes sizes;
+  for (const auto &[name, size] : graph.sizes) sizes[name] = 3;
   try {
     saltern::at_sizes(graph, sizes);
   } catch (const saltern::Error &) {

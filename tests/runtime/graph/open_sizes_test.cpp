@@ -15,8 +15,8 @@ namespace saltern {
 namespace {
 
 TEST(OpenNumbers, AreTakenApart) {
-  const Graph::Sizes sizes = stand_ins({"batch", "length"});
-  const int64_t batch = sizes.at("batch"), length = sizes.at("length");
+  const OpenSizes sizes = stand_ins({"batch", "length"});
+  const int64_t batch = sizes.at("batch").number, length = sizes.at("length").number;
   const auto text = [&](int64_t n) { return to_string(open_number(n, sizes)); };
   EXPECT_EQ(text(batch), "batch");
   EXPECT_EQ(text(49 * batch), "49 * batch");
@@ -30,7 +30,40 @@ TEST(OpenNumbers, AreTakenApart) {
 
 TEST(OpenNumbers, SizesHavePlainNamesAndAreFew) {
   EXPECT_TRUE(contains(error_of([] { stand_ins({"a size"}); }), "'a size'"));
-  EXPECT_TRUE(contains(error_of([] { stand_ins({"a", "b", "c", "d", "e"}); }), "more than 4"));
+  std::vector<std::string> many;
+  for (int i = 0; i < 31; ++i) many.push_back("n" + std::to_string(i));
+  EXPECT_TRUE(contains(error_of([&] { stand_ins(many); }), "more than 27"));
+}
+
+TEST(OpenNumbers, QuotientsThatAreRoundedAreSizes) {
+  OpenSizes sizes = stand_ins({"h", "w"});
+  const int64_t h = sizes.at("h").number, w = sizes.at("w").number;
+  const WithOpenSizes open(sizes);
+  const auto text = [&](int64_t n, int64_t by) { return to_string(open_number(extent_quotient(n, by), sizes)); };
+  EXPECT_EQ(text(28, 2), "14");
+  EXPECT_EQ(text(h, 1), "h");
+  EXPECT_EQ(text(6 * h + 5, 3), "2 * h + 1");
+  EXPECT_EQ(text(h, 2), "floor(h / 2)");
+  EXPECT_EQ(text(h - 1, 2), "floor((h + 1) / 2) - 1");
+  EXPECT_EQ(text(h + 1, 2), "floor((h + 1) / 2)");
+  EXPECT_EQ(text(3 * h * w, 2), "floor((3 * h * w) / 2)");
+  EXPECT_EQ(text(3 * extent_quotient(h, 2), 4), "floor((3 * floor(h / 2)) / 4)");
+  EXPECT_EQ(sizes.size(), 6u);
+  EXPECT_TRUE(contains(error_of([&] { extent_quotient(h, 0); }), "divided by 0"));
+}
+
+TEST(OpenNumbers, SmallRealsAreNoMeans) {
+  OpenSizes sizes = stand_ins({"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"});
+  for (double n = 1e-1; n > 1e-16; n /= 10)
+    for (double times : {1.0, 2.0, 5.0}) {
+      EXPECT_FALSE(is_open(times * n, sizes)) << times * n;
+      EXPECT_FALSE(is_open(static_cast<double>(static_cast<float>(times * n)), sizes)) << times * n;
+    }
+  const auto mean = [&](double count) { return 1 / (count * 117937.0 * 115201.0); };
+  for (double count : {1.0, 3.0, 512.0}) {
+    EXPECT_TRUE(is_open(mean(count), sizes));
+    EXPECT_TRUE(is_open(static_cast<double>(static_cast<float>(mean(count))), sizes));
+  }
 }
 
 // A net is the same at every size as it is when it is traced there.
@@ -38,6 +71,87 @@ void expect_same_at(Module &net, const Extents &input, const Graph::Sizes &sizes
   Shape shape;
   for (const Extent &e : input) shape.push_back(e.name.empty() ? e.number : sizes.at(e.name));
   EXPECT_EQ(to_text(at_sizes(trace(net, input), sizes)), to_text(trace(net, shape)));
+}
+
+// A net that is a function.
+struct Applied : Module {
+  std::function<Variable(const Variable &)> function;
+  explicit Applied(std::function<Variable(const Variable &)> f) : function(std::move(f)) {}
+  Variable forward(const Variable &x) override { return function(x); }
+};
+
+// Nets of images whose batch, height and width are open. The smallest of the images that they take is 9 by 11.
+std::vector<std::pair<std::string, std::shared_ptr<Module>>> nets_of_images() {
+  Random random(3);
+  const auto conv = [&](int64_t from, int64_t to, int64_t kernel, const Conv2dOptions &o) {
+    return std::make_shared<Conv2d>(random, from, to, kernel, o);
+  };
+  const auto wide = conv(3, 64, 3, {1, 1}), narrow = conv(3, 8, 3, {1, 0}), halved = conv(3, 8, 3, {2, 1}),
+             point = conv(3, 8, 1, {2, 0}), again = conv(8, 8, 3, {2, 1}), thirds = conv(8, 8, 2, {3, 1, 2});
+  const auto norm = std::make_shared<BatchNorm>(8);
+  const auto last = std::make_shared<Linear>(random, 8, 5);
+  const auto of = [](std::function<Variable(const Variable &)> f) { return std::make_shared<Applied>(std::move(f)); };
+  return {
+      {"padded", wide},
+      {"not padded", narrow},
+      {"stride 2", halved},
+      {"strides of strides", std::make_shared<Sequential>(halved, norm, ReLU(), again, MaxPool2d(2), thirds)},
+      {"max pool", std::make_shared<MaxPool2d>(3, PoolOptions{2, 1})},
+      {"average pool", std::make_shared<AvgPool2d>(2)},
+      {"batch norm", std::make_shared<Sequential>(narrow, norm)},
+      {"two ways to half the size", of([=](const Variable &x) { return (*halved)(x) + (*point)(x); })},
+      {"global mean", of([=](const Variable &x) {
+         return mean(x, {2, 3});
+       })},
+      {"global mean of every third", of([=](const Variable &x) {
+         return mean((*thirds)((*halved)(x)), {2, 3});
+       })},
+      {"mean and linear", of([=](const Variable &x) {
+         const Variable h = (*again)(relu((*halved)(x)));
+         return (*last)(reshape(mean(h, {2, 3}), {x.shape()[0], 8}));
+       })},
+      {"flat", std::make_shared<Sequential>(halved, Flatten())},
+      {"rows", of([=](const Variable &x) {
+         const Variable h = transpose((*halved)(x), {0, 2, 3, 1});
+         return (*last)(reshape(h, {x.shape()[0] * h.shape()[1] * h.shape()[2], 8}));
+       })},
+      {"rows of parts", of([=](const Variable &x) {
+         const Variable h = transpose((*thirds)((*narrow)(x)), {0, 2, 3, 1}), parts = reshape(h, {-1, 8});
+         return reshape((*last)(parts), {x.shape()[0], 5 * h.shape()[1] * h.shape()[2]});
+       })},
+      {"a half of it", of([](const Variable &x) { return slice(x, 2, 1, extent_quotient(x.shape()[2], 2)); })},
+  };
+}
+
+TEST(OpenSizes, NetsOfImagesAreTheSameAtEverySize) {
+  for (const auto &[name, net] : nets_of_images()) {
+    SCOPED_TRACE(name);
+    for (const Graph::Sizes &sizes : std::vector<Graph::Sizes>{{{"batch", 1}, {"height", 9}, {"width", 11}},
+                                                               {{"batch", 3}, {"height", 16}, {"width", 15}},
+                                                               {{"batch", 2}, {"height", 224}, {"width", 221}},
+                                                               {{"batch", 5}, {"height", 10}, {"width", 64}}})
+      expect_same_at(*net, {"batch", 3, "height", "width"}, sizes);
+  }
+}
+
+TEST(OpenSizes, NetsOfImagesRunAtEverySizeAlsoFromATextAndAreNamedByIt) {
+  Random random(4);
+  for (const auto &[name, net] : nets_of_images()) {
+    SCOPED_TRACE(name);
+    const GraphText text = text_of(trace(*net, {"batch", 3, "height", "width"}), 8);
+    const Graph open = parse_graph(text.text, text.tensors, "net");
+    const EvaluationMode evaluation(*net);
+    for (const Shape &shape : {Shape{1, 3, 9, 11}, Shape{2, 3, 14, 17}}) {
+      const Tensor x = random.uniform_tensor(shape, -1, 1), y = run(open, {{"x", x}}).at("y"),
+                   want = (*net)(Variable(x)).value();
+      ASSERT_EQ(y.shape(), want.shape());
+      const std::vector<double> is = y.reals(), should_be = want.reals();
+      for (size_t i = 0; i < is.size(); ++i) ASSERT_NEAR(is[i], should_be[i], 1e-4);
+    }
+  }
+  const Graph open = trace(*nets_of_images()[2].second, {"batch", 3, "height", "width"});
+  EXPECT_EQ(with_names(open).value("y").symbols,
+            (std::vector<std::string>{"batch", "", "floor((height + 1) / 2)", "floor((width + 1) / 2)"}));
 }
 
 // A mean over everything, and a formula with a reduction over the open size.
@@ -99,8 +213,8 @@ TEST(OpenSizes, WhatDoesNotFitIsNamed) {
   EXPECT_TRUE(contains(error_of([&] { at_sizes(open, {{"batch", int64_t{1} << 59}}); }), "too large"));
   Graph two;
   two.sizes = stand_ins({"n"});
-  two.add_input("a", {two.sizes["n"]});
-  two.add_input("b", {two.sizes["n"]});
+  two.add_input("a", {two.sizes["n"].number});
+  two.add_input("b", {two.sizes["n"].number});
   EXPECT_TRUE(contains(error_of([&] { sizes_of(two, {{"a", {2}}, {"b", {3}}}); }), "n is 2 elsewhere"));
 }
 
@@ -109,14 +223,40 @@ TEST(OpenSizes, ANetThatDependsOnItsSizeOtherwiseIsRefused) {
     Variable forward(const Variable &x) override { return x.shape()[0] > 100 ? relu(x) : sigmoid(x); }
   } branches;
   EXPECT_TRUE(contains(error_of([&] { trace(branches, {"batch", 3}); }), "sigmoid"));
-  struct Pooled : Module {
-    Variable forward(const Variable &x) override { return max_pool2d(x, {2}); }
-  } pooled;
-  EXPECT_TRUE(contains(error_of([&] { trace(pooled, {1, 1, "height", 8}); }), "not the same for every size"));
   struct Constant : Module {
     Variable forward(const Variable &x) override { return x + Variable(Tensor::zeros(x.shape())); }
   } constant;
-  EXPECT_TRUE(contains(error_of([&] { trace(constant, {"batch", 1}); }), "constant"));
+  EXPECT_TRUE(contains(error_of([&] { trace(constant, {"batch", 1}); }), "node 'y' (add)"));
+}
+
+// Halves of rows, as formulas have them: what is left of the size shows no more.
+const Operation halved_rows("halved_rows", [](Value x) {
+  return formula::compute("halved", {x.extent(0), quotient(x.extent(1), 2)},
+                          [&](formula::Expression i, formula::Expression j) { return x(i, 2 * j); });
+});
+
+TEST(OpenSizes, WhatIsDividedOtherwiseIsRefusedByName) {
+  const auto refused = [](std::function<Variable(const Variable &)> f) {
+    Applied net(std::move(f));
+    const std::string error = error_of([&] { trace(net, {"batch", "length"}); });
+    EXPECT_TRUE(contains(error, "tracing")) << error;
+    return error;
+  };
+  const auto half = [](const Variable &x) { return x.shape()[1] / 2; };
+  EXPECT_TRUE(contains(refused([&](const Variable &x) { return slice(x, 1, 0, half(x)); }), "(slice)"));
+  EXPECT_TRUE(
+      contains(refused([&](const Variable &x) { return x * (1.0 / static_cast<double>(half(x))); }), "constant"));
+  EXPECT_TRUE(contains(refused([&](const Variable &x) { return reshape(x, {x.shape()[0], half(x), 2}); }), "length"));
+  EXPECT_TRUE(contains(refused([&](const Variable &x) { return halved_rows(x); }), "node formula"));
+}
+
+TEST(OpenSizes, SizesThatANodeDoesNotFitAreRefused) {
+  Random random(3);
+  Conv2d conv(random, 3, 8, 3, {2, 0});
+  const Graph open = trace(conv, {1, 3, "height", 9});
+  EXPECT_TRUE(contains(error_of([&] { at_sizes(open, {{"height", 2}}); }), "node 'y' (conv2d)"));
+  Applied firsts([](const Variable &x) { return slice(x, 0, 0, std::min<int64_t>(x.shape()[0], 2)); });
+  EXPECT_TRUE(contains(error_of([&] { at_sizes(trace(firsts, {"n", 3}), {{"n", 1}}); }), "node 'y' (slice)"));
 }
 
 TEST(OpenSizes, ATextWithAnotherNumberIsRefused) {
@@ -124,9 +264,15 @@ TEST(OpenSizes, ATextWithAnotherNumberIsRefused) {
     return parse_graph("saltern graph 1\n" + line + "\ninput x f32 [2]\noutput x\n", {}, "net");
   };
   EXPECT_TRUE(contains(error_of([&] { parse("size batch 7"); }), "no number that stands for a size"));
-  for (const char *twice : {"size batch 1000003\nsize batch 165533", "size batch 1000003\nsize other 1000003"})
-    EXPECT_TRUE(contains(error_of([&] { parse(twice); }), "the size 'batch' is 1000003 already"));
-  EXPECT_EQ(parse("size batch 1000003").sizes, stand_ins({"batch"}));
+  for (const char *twice : {"size batch 117937\nsize batch 115201", "size batch 117937\nsize other 117937"})
+    EXPECT_TRUE(contains(error_of([&] { parse(twice); }), "the size 'batch' is 117937 already"));
+  EXPECT_EQ(parse("size batch 117937").sizes, stand_ins({"batch"}));
+  EXPECT_EQ(parse("size n 1000003").sizes, (OpenSizes{{"n", {1000003}}}));  // of before
+  EXPECT_TRUE(contains(error_of([&] { parse("size batch 117937 = 115201 / 0"); }), "a quotient by 0"));
+  for (const char *sum : {"size a 7 = 9 / 1", "size a 0 = 0 / 1", "size a -5 = -5 / 1"})
+    EXPECT_TRUE(contains(error_of([&] { parse(sum); }), "no number that stands for a size"));
+  const Graph round = parse("size a 117937 = 115201 / 2\nsize b 115201 = 117937 / 2");
+  EXPECT_TRUE(contains(error_of([&] { at_sizes(round, {}); }), "a quotient of itself"));
 }
 
 }  // namespace
