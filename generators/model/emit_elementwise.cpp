@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <map>
 
-#include "algorithms/elementwise.h"
 #include "dsl/structure.h"
 #include "generators/model/emitters.h"
 #include "generators/model/formula_code.h"
@@ -12,18 +11,6 @@ namespace {
 
 using formula::Expression;
 using Kind = Expression::Kind;
-
-// What an operation of the table is of numbers, which are its operands 0 and 1.
-Expression element_of(const std::string &operation, Type type) {
-  formula::Values in;
-  for (const char *name : {"0", "1"}) in.push_back(formula::input(name, {}, type));
-  const auto *unary = algorithms::find_row(algorithms::unary_rows(), operation);
-  const formula::Value y =
-      unary ? unary->of(in[0]) : algorithms::find_row(algorithms::binary_rows(), operation)->of(in[0], in[1]);
-  return formula::transformed(formula::written_out(y), [](const Expression &at) {
-    return at->kind == Kind::load ? formula::load(std::stoi(at->stage->name), at.type(), {}) : Expression();
-  });
-}
 
 // Whether a formula reads its operands only where broadcasting puts them: then it can follow another in one kernel.
 bool is_pointwise(const Graph &graph, const Graph::Node &node) {
@@ -57,10 +44,8 @@ bool reads_its_place(const Expression &element) {
 }
 
 bool is_elementwise(const Graph &graph, const Graph::Node &node) {
-  if (node.outputs.size() != 1 || elements(graph.value(node.outputs[0]).shape) == 0) return false;
-  if (node.operation == "formula") return !node.inputs.empty() && is_pointwise(graph, node);
-  if (node.inputs.size() == 1) return algorithms::find_row(algorithms::unary_rows(), node.operation) != nullptr;
-  return node.inputs.size() == 2 && algorithms::find_row(algorithms::binary_rows(), node.operation) != nullptr;
+  return node.operation == "formula" && !node.inputs.empty() && elements(graph.value(node.outputs[0]).shape) > 0 &&
+         is_pointwise(graph, node);
 }
 
 Halide::Expr apply_elementwise(const Graph &graph, const std::vector<Graph::Node> &nodes, size_t first,
@@ -71,13 +56,11 @@ Halide::Expr apply_elementwise(const Graph &graph, const std::vector<Graph::Node
     const Graph::Node &n = nodes[i];
     const auto operand = [&](size_t k) { return n.inputs[k] == at ? value : read(n.inputs[k]); };
     const Graph::Value &result = graph.value(n.outputs[0]);
-    const bool is_formula = n.operation == "formula";
     std::vector<Shape> shapes;
-    for (const std::string &name : n.inputs) shapes.push_back(is_formula ? graph.value(name).shape : Shape());
+    for (const std::string &name : n.inputs) shapes.push_back(graph.value(name).shape);
     // A pointwise formula looks at its place for nothing but its operands, which stand there already.
     const std::vector<Halide::Expr> nowhere(result.shape.size(), Halide::Expr(0));
-    value = formula_code(is_formula ? n.attributes.expression("element") : element_of(n.operation, result.type),
-                         nowhere, result.shape, shapes,
+    value = formula_code(n.attributes.expression("element"), nowhere, result.shape, shapes,
                          [&](int k, const std::vector<Halide::Expr> &) { return operand(static_cast<size_t>(k)); });
     at = n.outputs[0];
   }
@@ -100,8 +83,7 @@ std::string epilogue_key(const std::vector<Graph::Node> &nodes, size_t first, co
   const std::vector<std::string> others = other_operands(nodes, first, value_name);
   std::string key, at = value_name;
   for (size_t i = first; i < nodes.size(); ++i) {
-    key += " " + nodes[i].operation;
-    if (nodes[i].operation == "formula") key += " " + to_string(nodes[i].attributes.expression("element"));
+    key += " " + to_string(nodes[i].attributes.expression("element"));
     for (const std::string &name : nodes[i].inputs)
       key += name == at ? "@" : std::to_string(std::find(others.begin(), others.end(), name) - others.begin());
     at = nodes[i].outputs[0];
@@ -117,13 +99,9 @@ namespace {
 
 // What an elementwise node makes of these operands, rounded as if it were stored.
 formula::Value value_of(const Graph::Node &node, const Graph::Value &result, const formula::Values &operands) {
-  const auto *unary = algorithms::find_row(algorithms::unary_rows(), node.operation);
-  const auto *binary = algorithms::find_row(algorithms::binary_rows(), node.operation);
-  const formula::Value v = unary    ? unary->of(operands[0])
-                           : binary ? binary->of(operands[0], operands[1])
-                                    : formula::inlined({result.shape.begin(), result.shape.end()}, [&](const auto &) {
-                                        return with_operands(node.attributes.expression("element"), operands);
-                                      });
+  const formula::Value v = formula::inlined({result.shape.begin(), result.shape.end()}, [&](const auto &) {
+    return with_operands(node.attributes.expression("element"), operands);
+  });
   return compute_type(v.type()) == storage_type(v.type()) ? v : cast(v.type(), cast(Type::f32, v));
 }
 

@@ -37,10 +37,11 @@ class Binary {
                                                 formula_of(name, 1), second_order(&Second::ab, &Second::bb))),
         rule_{[this](const Taped &t, const Variable &dy) { return gradient_a(t.input(0), t.input(1), dy); },
               [this](const Taped &t, const Variable &dy) { return gradient_b(t.input(0), t.input(1), dy); }},
-        forward_(name, compute(name), gradient()) {}
+        forward_(name, compute(name), formula_of(name), gradient()) {}
 
   // By other operations.
-  Binary(const std::string &name, Rule rule) : rule_(std::move(rule)), forward_(name, compute(name), gradient()) {}
+  Binary(const std::string &name, Rule rule)
+      : rule_(std::move(rule)), forward_(name, compute(name), formula_of(name), gradient()) {}
 
   Variable operator()(const Variable &a, const Variable &b) const { return apply_one(forward_, {a, b}); }
 
@@ -59,6 +60,10 @@ class Binary {
     };
   }
 
+  static Operation::Algorithm formula_of(const std::string &name) {
+    return [f = algorithms::find_row(algorithms::binary_rows(), name)->of](
+               const Values &in, const Attributes &) -> Values { return {f(in.at(0), in.at(1))}; };
+  }
   // (a, b, dy) -> the gradient of one of them.
   static Operation::Algorithm formula_of(const std::string &name, size_t wanted) {
     return

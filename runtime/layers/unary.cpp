@@ -16,9 +16,12 @@ class Unary {
                   Operation::Algorithm([f = row(name).of](const Values &in, const Attributes &) {
                     return formula::gradient({f(in.at(0))}, {in.at(1)}, {in[0]});
                   })),
-        forward_(name, compute(name), [this](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
-          return {apply_one(gradient_, {t.input(0), dy[0]})};
-        }) {}
+        forward_(name, compute(name),
+                 Operation::Algorithm(
+                     [f = row(name).of](const Values &in, const Attributes &) -> Values { return {f(in.at(0))}; }),
+                 [this](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
+                   return {apply_one(gradient_, {t.input(0), dy[0]})};
+                 }) {}
 
   Variable operator()(const Variable &x) const { return apply_one(forward_, {x}); }
 

@@ -26,6 +26,16 @@ Graph::Node *elementwise_reader(Graph &graph, const GraphIndex &index, const std
   return n.inputs.size() == 1 && is_elementwise(graph, n) ? &n : nullptr;
 }
 
+// A formula of rows, of an image of one pixel.
+formula::Expression of_pixel(const formula::Expression &element) {
+  return formula::replaced(element, [](const formula::Expression &leaf) -> formula::Expression {
+    if (leaf->kind != formula::Expression::Kind::load) return {};
+    std::vector<formula::Expression> indices = leaf->arguments;
+    indices.resize(4, formula::Expression(0));
+    return formula::load(leaf->number, leaf.type(), indices);
+  });
+}
+
 }  // namespace
 
 Graph with_dense_on_images(Graph graph) {
@@ -52,6 +62,7 @@ Graph with_dense_on_images(Graph graph) {
     Graph::Node *last = &dense;
     while (Graph::Node *next = elementwise_reader(graph, index, last->outputs[0])) {
       graph.values[last->outputs[0]].shape = pixel;
+      next->attributes.set("element", of_pixel(next->attributes.expression("element")));
       last = next;
     }
     const std::string rows = last->outputs[0], before = graph.fresh_name(rows + ".pixel");

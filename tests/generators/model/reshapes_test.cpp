@@ -55,7 +55,8 @@ TEST(SunkReshapes, LetElementwiseOperationsEndTheProduct) {
   Rows b;
   b.input("other", {2, 3, 6});
   const std::string h = b.apply("relu", {b.apply("add", {b.cube(), b.constant("bias", {6})})});
-  const Graph g = b.finish({b.apply("multiply", {"other", b.apply("add", {h, b.constant("one", {1, 1, 1})})})});
+  const Graph g = with_compilable_operations(
+      b.finish({b.apply("multiply", {"other", b.apply("add", {h, b.constant("one", {1, 1, 1})})})}));
   const Graph after = with_sunk_reshapes(g);
   expect_same_results(after, g);
   EXPECT_EQ(kernels(g), 2u);
