@@ -80,9 +80,13 @@ class Tracer {
     std::vector<Tensor> inputs;
     for (const Variable &v : s.inputs()) inputs.push_back(v.value());
     const formula::ExactFormulas all = formulas_of(s.operation(), inputs, s.attributes());
+    const size_t begin = graph_.nodes.size();
     const std::vector<std::string> made =
         add_formulas(graph_, all, std::move(names), [&](int output) { return name_for(s, output); });
     for (size_t o = 0; o < made.size(); ++o) made_[{&s, static_cast<int>(o)}] = made[o];
+    if (s.attributes().has("element")) return;  // a formula of a graph is no operation of anybody's
+    const std::string label = s.operation().name + ":" + std::to_string(++applied_[&s.operation()]);
+    for (size_t n = begin; n < graph_.nodes.size(); ++n) graph_.nodes[n].label = label;
   }
 
   // Of an output that is made now.
@@ -145,6 +149,7 @@ class Tracer {
   std::map<Output, std::string> made_, wanted_;
   std::set<std::string> reserved_;                  // the names of outputs that are steps' own
   std::map<std::string, int64_t> numbers_;          // the last one that a stem was given
+  std::map<const Operation *, int64_t> applied_;    // how often operations that are formulas were
   std::unordered_map<std::string, size_t> makers_;  // nodes that the graph had before, by their first outputs
   std::map<const void *, std::string> leaves_;
   std::map<Memory, std::string> names_, constants_;

@@ -93,8 +93,6 @@ std::string NetExport::size(const std::string &name) {
 
 namespace {
 
-constexpr int64_t exported_opset = 21;
-
 using Write = std::function<void(NetExport &, const Graph::Node &)>;
 
 // The same operator under another name, with some of its attributes, which may have other names too.
@@ -262,26 +260,39 @@ const std::map<std::string, Write> &writers() {
   return table;
 }
 
+void write(NetExport &to, const Graph::Node &n) {
+  const auto writer = writers().find(n.operation);
+  const char *function = operator_of(n.operation);
+  if (writer != writers().end())
+    writer->second(to, n);
+  else if (function)
+    to.add(function, n.inputs, n.outputs);
+  else
+    unsupported(describe(n), ": ONNX has no operator for it, and a kernel is nothing that a model can hold");
+}
+
 }  // namespace
 
 Model onnx_of(const Graph &given) {
   if (!given.state.empty())
     unsupported("the model keeps state ('", given.state[0].value, "') from run to run, as models of ONNX cannot");
   const Graph net = with_scan_bodies(given);
+  const GraphIndex index(net);
   NetExport to(net);
-  for (const Graph::Node &n : net.nodes) {
-    const auto writer = writers().find(n.operation);
-    const char *function = operator_of(n.operation);
-    if (writer != writers().end())
-      writer->second(to, n);
-    else if (function)
-      to.add(function, n.inputs, n.outputs);
-    else
-      unsupported(describe(n), ": ONNX has no operator for it, and a kernel is nothing that a model can hold");
-  }
   Model m;
+  for (auto n = net.nodes.begin(); n != net.nodes.end();) {
+    // The formulas of an operation stand together, under one label.
+    const auto end = std::find_if(std::next(n), net.nodes.end(), [&](const Graph::Node &other) {
+      return n->label.empty() || other.label != n->label;
+    });
+    const std::vector<Graph::Node> nodes(n, end);
+    if (!export_application(to, net, index, nodes, m.functions))
+      for (const Graph::Node &each : nodes) write(to, each);
+    n = end;
+  }
   m.ir_version = 10;
   m.opsets[""] = exported_opset;
+  if (!m.functions.empty()) m.opsets[own_domain] = 1;
   m.graph = to.take();
   return m;
 }

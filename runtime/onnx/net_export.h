@@ -6,9 +6,14 @@
 #include <unordered_set>
 #include <vector>
 
+#include "runtime/graph/graph_index.h"
 #include "runtime/graph/open_sizes.h"
+#include "runtime/onnx/model.h"
 
 namespace saltern {
+
+constexpr int64_t exported_opset = 21;
+constexpr char own_domain[] = "saltern";  // of functions
 
 class NetExport {
  public:
@@ -24,6 +29,11 @@ class NetExport {
            Attributes attributes = {}) {
     for (const auto &[name, a] : attributes) expect_closed(a, op);
     to_.nodes.push_back({op, std::move(attributes), std::move(inputs), std::move(outputs)});
+  }
+  // A node that calls a function.
+  void call(const ModelFunction &f, std::vector<std::string> inputs, std::vector<std::string> outputs,
+            const std::string &label) {
+    to_.nodes.push_back({f.name, {}, std::move(inputs), std::move(outputs), f.domain, label});
   }
   // Constants of new names that begin with `stem`.
   std::string constant(const std::string &stem, const Tensor &t) {
@@ -63,6 +73,11 @@ class NetExport {
 
 // A formula in operators of ONNX. Throws Unsupported that names the function where there is none.
 void export_formula(NetExport &to, const Graph::Node &formula);
+
+// An operation's formulas, which have one label (trace.h), as a call of a function, which is added where there is none like
+// it. False where that is not what the nodes are, or a function cannot have them: nothing was done.
+bool export_application(NetExport &to, const Graph &net, const GraphIndex &index, const std::vector<Graph::Node> &nodes,
+                        std::vector<ModelFunction> &functions);
 
 // The same net, in which scans have the body and the inputs that a Scan of ONNX has; and what that becomes.
 Graph with_scan_bodies(Graph net);
