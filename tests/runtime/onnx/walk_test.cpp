@@ -27,6 +27,25 @@ TEST(Walk, ScansGoAlongAnyAxisInEitherDirection) {
                     x, {2, 3}, {3, 5, 6, 30, 50, 60});
 }
 
+// Each of two states and two rows of results, as they are and joined by what comes after.
+TEST(Walk, ScansGiveEveryStateAndEveryRowOfResults) {
+  const std::string scan =
+      "input x f32 [3, 2]\nconstant zero f32 [2] = [0.0, 0.0]\nconstant one f32 [2] = [1.0, 1.0]\n"
+      "graph body\ninput s\ninput p\ninput e\nnode Add(s, e) -> t f32 [2]\nnode Mul(p, e) -> q f32 [2]\n"
+      "node Sub(t, q) -> d f32 [2]\nnode Neg(e) -> m f32 [2]\noutput t\noutput q\noutput d\noutput m\nend\n"
+      "node Scan(zero, one, x) {body = graph body, num_scan_inputs = 1} -> total, product, differences, negatives\n";
+  const Tensor x = Tensor::of<float>({3, 2}, {1, 2, 3, 4, 5, 6});
+  const auto expect = [&](const std::string &rest, const Shape &shape, const std::vector<double> &want) {
+    SCOPED_TRACE(rest);
+    expect_everywhere(model_of(scan + "node " + rest + " -> y\noutput y\n"), x, shape, want);
+  };
+  expect("Identity(total)", {2}, {9, 12});
+  expect("Identity(product)", {2}, {15, 48});
+  expect("Identity(differences)", {3, 2}, {0, 0, 1, -2, -6, -36});
+  expect("Identity(negatives)", {3, 2}, {-1, -2, -3, -4, -5, -6});
+  expect("Sum(total, product, differences, negatives)", {3, 2}, {23, 58, 22, 54, 13, 18});
+}
+
 TEST(Walk, ScansOfOpset8HaveABatchInFront) {
   const Tensor x = Tensor::of<float>({2, 2, 2}, {1, 2, 3, 4, 10, 20, 30, 40});
   expect_everywhere(
