@@ -1,11 +1,16 @@
 #pragma once
 // Pooling of x(n, c, ...) over windows; pixels outside take no part.
 //
-//   max_pool      the greatest         positions_of_maxima   the number of its tap, the last axis fastest, the first of equals
+//   max_pool      the greatest number: NaN is passed over, as in ONNX's reference
+//   positions_of_maxima   the number of its tap, the last axis fastest, the first of equals
 //   average_pool  the sum, divided by all taps, by those inside of x, or by those inside of x and its padding
 //   norm_pool     (sum |x|^p)^(1/p)
+//
+// Gradients of the first two visit the windows that may see an element. A derived one goes through all taps of a window
+// where strides and dilations are known at run time only: a halving pool would take four steps instead of one.
 
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "algorithms/sliding.h"
@@ -21,31 +26,80 @@ inline double lowest(Type type) {
   return facts(type).kind == TypeFacts::Kind::integer ? -std::ldexp(1.0, facts(type).bits - 1) : 0;
 }
 
-inline Value pooled(Function f, const Value &x, const Window &window, const Slides &s, double outside) {
+inline Expression number_or_lowest(const Expression &e) {
+  return is_real(e.type()) ? select(call(Function::is_nan, e), literal(e, lowest(e.type())), e) : e;
+}
+
+// The sum of each window, or the best of its numbers, or the place of that.
+inline Value pooled(Function f, const Value &x, const Window &window, const Slides &s) {
   return compute("pool", windows(x, x.extent(1), window, s), [&](const Axes &at) {
-    return reduce_open(f, window, [&](const Axes &k) { return x.or_else(outside, tap_of(at, at[1], k, s)); });
+    return reduce_open(f, window, [&](const Axes &k) {
+      const Axes from = tap_of(at, at[1], k, s);
+      return f == Function::sum ? x.or_else(0, from) : number_or_lowest(x.or_else(lowest(x.type()), from));
+    });
   });
 }
 
 inline Value max_pool(const Value &x, const Window &window, const Slides &s) {
-  return pooled(Function::greatest, x, window, s, lowest(x.type()));
-}
-inline Value positions_of_maxima(const Value &x, const Window &window, const Slides &s) {
-  return pooled(Function::first_greatest, x, window, s, lowest(x.type()));
+  return pooled(Function::greatest, x, window, s);
 }
 
-// Of an image of these extents, from the positions of its maxima.
+// Of windows of nothing but -infinity the first tap inside.
+inline Value positions_of_maxima(const Value &x, const Window &window, const Slides &s, Type type = Type::i64) {
+  const Value places = pooled(Function::first_greatest, x, window, s);
+  return inlined(places.extents(), [&](const Axes &at) {
+    Expression first = 0;
+    for (size_t d = 0; d < window.size(); ++d) first = first * window[d] + first_inside(at[d + 2], window[d], s[d]);
+    return max(cast(type, places.at(at)), cast(type, first));
+  });
+}
+
+// What stands in x at positions that positions_of_maxima() gave, of any image of the same extents; 0 outside.
+inline Value at_positions(const Value &positions, const Value &x, const Window &window, const Slides &s) {
+  return compute("at_positions", positions.extents(), [&](const Axes &at) {
+    // In the type of positions: that of indices has more bits than there are in memory.
+    const auto narrow = [&](const Expression &e) { return cast(positions.type(), e); };
+    Axes from = {at[0], at[1]};
+    Expression tap = positions.at(at), is_inside = truth(true);
+    for (size_t d = window.size(); d-- > 0;) {
+      const Expression rest = d == 0 ? narrow(0) : tap / narrow(window[d]);
+      const Expression place =
+          narrow(at[d + 2] * s[d].stride - s[d].pad) + (tap - rest * narrow(window[d])) * narrow(s[d].dilation);
+      is_inside = is_inside && narrow(0) <= place && place < narrow(x.extent(static_cast<int>(d) + 2));
+      from.insert(from.begin() + 2, cast(Type::i64, place));
+      tap = rest;
+    }
+    return select(is_inside, x.at(from), constant(x.type(), 0));
+  });
+}
+
+// An image of these extents: each of its elements is the sum of what `of` gives for the windows of dy that see it, at
+// their places in dy, and the number of the tap.
+inline Value gathered(const Value &dy, const Window &window, const Slides &s, const std::vector<Expression> &image,
+                      const std::function<Expression(const Axes &place, const Expression &tap)> &of) {
+  Window steps;
+  for (size_t d = 0; d < window.size(); ++d) steps.push_back(sights(window[d], s[d]));
+  return compute("d_image", image, [&](const Axes &at) {
+    return sum(steps, [&](const Axes &number) {
+      Axes place = {at[0], at[1]};
+      Expression tap = 0, is_seen = truth(true);
+      for (size_t d = 0; d < window.size(); ++d) {
+        const Sight seen = sight(at[d + 2], number[d], window[d], dy.extent(static_cast<int>(d) + 2), s[d]);
+        place.push_back(seen.position);
+        tap = tap * window[d] + seen.tap;
+        is_seen = is_seen && seen.is_seen;
+      }
+      return select(is_seen, of(place, tap), constant(dy.type(), 0));
+    });
+  });
+}
+
+// From the positions of the maxima.
 inline Value max_pool_gradient(const Value &positions, const Value &dy, const Window &window, const Slides &s,
                                const std::vector<Expression> &image) {
-  std::vector<Expression> extents = dy.extents();
-  extents.insert(extents.begin() + 2, window.begin(), window.end());
-  const Value taps = inlined(extents, [&](Axes at) {
-    Expression tap = 0;
-    for (size_t d = 0; d < window.size(); ++d) tap = tap * window[d] + at[d + 2];
-    at.erase(at.begin() + 2, at.begin() + 2 + static_cast<std::ptrdiff_t>(window.size()));
-    return select(cast(Type::i64, positions.at(at)) == tap, dy.at(at), constant(dy.type(), 0));
+  return gathered(dy, window, s, image, [&](const Axes &place, const Expression &tap) {
+    return select(positions.at(place) == cast(positions.type(), tap), dy.at(place), constant(dy.type(), 0));
   });
-  return from_columns(taps, window, s, image);
 }
 
 enum class Counts : uint8_t { all, inside, with_padding };
@@ -62,19 +116,34 @@ inline Expression taps_that_count(const Expression &position, const Expression &
   return max(last - first, 0);
 }
 
-inline Value average_pool(const Value &x, const Window &window, const Slides &s, Counts counts = Counts::all) {
-  const Value all = pooled(Function::sum, x, window, s, 0);
-  return inlined(all.extents(), [&](const Axes &at) {
+// By what the sum of the window at a place of y is divided, of images of these extents.
+using Divisor = std::function<Expression(const Axes &place)>;
+inline Divisor divisor(const Window &window, const Slides &s, const std::vector<Expression> &image, Counts counts) {
+  return [=](const Axes &place) {
     Expression count = 1;
     for (size_t d = 0; d < window.size(); ++d)
-      count = count * taps_that_count(at[d + 2], window[d], x.extent(static_cast<int>(d) + 2), s[d], counts);
-    return all.at(at) / cast(x.type(), max(count, 1));
-  });
+      count = count * taps_that_count(place[d + 2], window[d], image[d + 2], s[d], counts);
+    return max(count, 1);
+  };
+}
+
+inline Value average_pool(const Value &x, const Window &window, const Slides &s, const Divisor &by) {
+  const Value all = pooled(Function::sum, x, window, s);
+  return inlined(all.extents(), [&](const Axes &at) { return all.at(at) / cast(x.type(), by(at)); });
+}
+inline Value average_pool(const Value &x, const Window &window, const Slides &s, Counts counts = Counts::all) {
+  return average_pool(x, window, s, divisor(window, s, x.extents(), counts));
+}
+
+inline Value average_pool_gradient(const Value &dy, const Window &window, const Slides &s,
+                                   const std::vector<Expression> &image, const Divisor &by) {
+  return gathered(dy, window, s, image,
+                  [&](const Axes &place, const Expression &) { return dy.at(place) / cast(dy.type(), by(place)); });
 }
 
 inline Value norm_pool(const Value &x, const Window &window, const Slides &s, int64_t p) {
   const Value size = abs(x), power_of = p == 1 ? size : p == 2 ? x * x : power(size, static_cast<double>(p));
-  const Value all = pooled(Function::sum, power_of, window, s, 0);
+  const Value all = pooled(Function::sum, power_of, window, s);
   return p == 1 ? all : p == 2 ? sqrt(all) : power(all, 1 / static_cast<double>(p));
 }
 

@@ -36,6 +36,27 @@ inline Expression source(const Expression &position, const Expression &k, const 
   return position * s.stride + k * s.dilation - s.pad;
 }
 
+// The first tap inside of the image of the window at a position, if any is.
+inline Expression first_inside(const Expression &position, const Expression &window, const Slide &s) {
+  return min(quotient(max(s.pad - position * s.stride, 0) + s.dilation - 1, s.dilation), window - 1);
+}
+
+// An element of the image as windows see it, those that may do so counted back from the last one: there are few, and one
+// where windows are as long as their stride.
+struct Sight {
+  Expression position, tap;  // of the window, and of the element in it
+  Expression is_seen;        // whether there is such a window, and it has such a tap
+};
+inline Expression sights(const Expression &window, const Slide &s) {
+  return quotient((window - 1) * s.dilation, s.stride) + 1;
+}
+inline Sight sight(const Expression &element, const Expression &number, const Expression &window,
+                   const Expression &positions, const Slide &s) {
+  const Expression place = element + s.pad, offset = modulo(place, s.stride) + number * s.stride;
+  const Expression position = quotient(place, s.stride) - number, tap = quotient(offset, s.dilation);
+  return {position, tap, 0 <= position && position < positions && tap < window && modulo(offset, s.dilation) == 0};
+}
+
 // The extents of y(n, channels, ...), with an element for each position of a window.
 inline std::vector<Expression> windows(const Value &x, const Expression &channels,
                                        const std::vector<Expression> &window, const Slides &s) {

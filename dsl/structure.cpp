@@ -181,20 +181,16 @@ std::vector<std::shared_ptr<const Stage>> worth_keeping(const Values &outputs) {
   return kept;
 }
 
-namespace {
-
-bool is_at_own_place(const Expression::Node &load, const Stage &reader) {
-  const Stage &s = *load.stage;
+bool is_at_own_place(const Expression &load, const Stage &reader) {
+  const Stage &s = *load->stage;
   if (s.rank != reader.rank) return false;
   for (int d = 0; d < s.rank; ++d) {
     const auto at = static_cast<size_t>(d);
     if (!is_same(s.extents[at], reader.extents[at])) return false;
-    if (!is_number(s.extents[at], 1) && !is_same(load.arguments[at], axis(d))) return false;
+    if (!is_number(s.extents[at], 1) && !is_same(load->arguments[at], axis(d))) return false;
   }
   return true;
 }
-
-}  // namespace
 
 std::map<const Stage *, std::shared_ptr<const Stage>> epilogues_of(const Values &outputs) {
   std::map<const Stage *, const Stage *>
@@ -202,11 +198,10 @@ std::map<const Stage *, std::shared_ptr<const Stage>> epilogues_of(const Values 
   const auto order = stages_of(outputs);
   for (const auto &s : order)
     for (const Expression &e : expressions_of(*s))
-      for_each_node(e, [&](const Expression::Node &n) {
-        if (n.kind != Kind::load) return;
-        const Stage *&known = reader.emplace(n.stage.get(), s.get()).first->second;
-        if (known != s.get() || !is_at_own_place(n, *s)) known = nullptr;
-      });
+      for (const Expression &load : loads_in(e)) {
+        const Stage *&known = reader.emplace(load->stage.get(), s.get()).first->second;
+        if (known != s.get() || !is_at_own_place(load, *s)) known = nullptr;
+      }
   std::set<const Stage *> kept, results;
   for (const auto &s : worth_keeping(outputs)) kept.insert(s.get());
   for (const Value &v : outputs)

@@ -33,6 +33,9 @@ struct Contraction {
 };
 std::optional<Contraction> contraction_of(const Stage &s);
 
+// Whether a stage of the extents of its reader is read where that is written.
+bool is_at_own_place(const Expression &load, const Stage &reader);
+
 // Of maps that are kept or results: the contraction that each is an epilogue of. It alone reads that, and at its own place
 // only, so that what a tile of the contraction gives can be stored as the map makes it.
 std::map<const Stage *, std::shared_ptr<const Stage>> epilogues_of(const Values &outputs);

@@ -67,6 +67,7 @@ Expr ElementCode::new_value(const Expression &e, Scope &scope) {
       return Halide::select(value(n.arguments[0], scope), value(n.arguments[1], scope), value(n.arguments[2], scope));
     case Kind::cast: {
       const Expression &from = n.arguments[0];
+      if (n.type == Type::i32 && narrow_ && is_narrow(from)) return index(from, scope);
       if (is_real(n.type) && is_narrow(from)) return cast_code(Type::i32, n.type, index(from, scope));
       return cast_code(from.type(), n.type, value(from, scope));
     }

@@ -95,8 +95,9 @@ class Build {
   void separate_outputs(const std::vector<std::string> &names, const formula::Values &results);
   // All of them written by one stage.
   Halide::Func outputs(const std::vector<std::string> &names, const formula::Values &results);
-  // The function of a stage, for a schedule of one's own.
+  // The function of a stage, for a schedule of one's own, and a size or a count.
   const StageFunction &stage(const formula::Value &v) const { return stages_.of(v); }
+  Halide::Expr size(const formula::Expression &e) const { return stages_.size(e); }
 
   // Returns the function that is written to the output buffer: a copy of y, for the schedule to tile.
   Halide::Func output(const std::string &name, const forms::Tensor &y);

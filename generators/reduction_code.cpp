@@ -38,6 +38,12 @@ Partial Reduction::of_one(const Expr &v, const Expr &place) const {
 
 Partial Reduction::with_next(const Partial &so_far, const Expr &v, const Expr &place) const {
   if (!finds_a_place()) return joined(so_far, {v});
+  if (of_numbers) {
+    // The better one by an instruction of its own, which a comparison that has another use is not. And Halide sees that
+    // a place depends on it: what is read inside of a call alone it overlooks, and stores the best element too early.
+    const Expr best = Halide::select(is_beyond(v, so_far[0]), v, so_far[0]);
+    return {best, Halide::select(is_beyond(best, so_far[0]), place, so_far[1])};
+  }
   const Expr better = is_first() ? is_better(v, so_far[0]) : !is_better(so_far[0], v);
   return {Halide::select(better, v, so_far[0]), Halide::select(better, place, so_far[1])};
 }
@@ -46,6 +52,7 @@ Partial Reduction::joined(const Partial &a, const Partial &b) const {
   if (function == Function::sum) return {a[0] + b[0]};
   if (function == Function::product) return {a[0] * b[0]};
   if (!finds_a_place()) {
+    if (of_numbers) return {Halide::select(is_beyond(b[0], a[0]), b[0], a[0])};
     if (!is_real(type)) return {is_least() ? Halide::min(a[0], b[0]) : Halide::max(a[0], b[0])};
     // The inner choice is one instruction, which takes a where there is no order; what is asked of b does not wait for a.
     return {Halide::select(is_no_number(b[0]), b[0], Halide::select(is_beyond(b[0], a[0]), b[0], a[0]))};

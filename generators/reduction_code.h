@@ -13,11 +13,12 @@ namespace saltern::generators {
 // What a reduction has of some of its steps: their sum, say; or the best of them, and where it is.
 using Partial = std::vector<Halide::Expr>;
 
-// Of elements of a type. What is no number is the greatest and the least; of equal ones, the first place or the last
-// one is found as the function says.
+// Of elements of a type. What is no number is the greatest and the least, or is passed over; of equal ones, the first
+// place or the last one is found as the function says.
 struct Reduction {
   formula::Function function;
   Type type;
+  bool of_numbers = false;  // passed over; not where the last place is asked for
 
   Partial nothing() const;
   Partial of_one(const Halide::Expr &v, const Halide::Expr &place) const;

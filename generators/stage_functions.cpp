@@ -35,22 +35,59 @@ bool minds(const Stage &s) {
 class StageCode : public ElementCode {
  public:
   StageCode(const StageFunctions &all, const Stage &stage)
-      : ElementCode(minds(stage), /*narrow=*/true), all_(all), stage_(stage), bounds_(known_extents(stage)) {
+      : ElementCode(minds(stage), /*narrow=*/true),
+        all_(all),
+        stage_(stage),
+        element_(stage.element),
+        bounds_(known_extents(stage)) {
     for (int d = stage.rank; d-- > 0;) arguments_.emplace_back("a" + std::to_string(d));
   }
 
   const Stage &stage() const { return stage_; }
-  Reduction by() const { return {*stage_.reduction, stage_.element.type()}; }
+  Reduction by() const { return {*stage_.reduction, stage_.element.type(), is_of_numbers_}; }
   const std::vector<Halide::Var> &arguments() const { return arguments_; }
   std::vector<Expr> here() const { return {arguments_.begin(), arguments_.end()}; }
   int steps() const { return static_cast<int>(stage_.extents.size()) - stage_.rank; }
   Expr extent(int step) const { return all_.size(stage_.extents[static_cast<size_t>(stage_.rank + step)]); }
 
+  // The best of select(is_nan(e), worst, e) is that of e where no comparison holds for what is no number.
+  void pass_over_no_numbers() {
+    const Function f = *stage_.reduction;
+    if (!finds_the_best(f) || f == Function::last_greatest || f == Function::last_least) return;
+    if (element_->kind != Expression::Kind::select) return;
+    const Expression asked = element_->arguments[0], worst = element_->arguments[1], then = element_->arguments[2];
+    const bool asks = asked->kind == Expression::Kind::call && asked->function == Function::is_nan;
+    if (!asks || !is_same(asked->arguments[0], then) || !is_nothing(worst)) return;
+    is_of_numbers_ = true;
+    element_ = then;
+  }
+
+  // Windows leave out steps that add nothing, select(c, v, nothing), as far as c is the same for all columns.
+  void leave_out_idle_steps() {
+    if (element_->kind != Expression::Kind::select || !is_nothing(element_->arguments[2])) return;
+    if (formula::classify(stage_) != formula::Pattern::window) return;
+    const Expression asked = element_->arguments[0], then = element_->arguments[1], nothing = element_->arguments[2];
+    Expression rest = formula::truth(true);
+    counts_ = formula::truth(true);
+    for (const Expression &c : all_of(asked)) {
+      const bool is_same_for_all = formula::axes_in(c).count(stage_.rank - 1) == 0 && formula::loads_in(c).empty();
+      Expression &part = is_same_for_all ? counts_ : rest;
+      part = part && c;
+    }
+    element_ = formula::is_truth(rest, true) ? then : select(rest, then, nothing);
+  }
+  // Whether a step counts, if not all do.
+  const Expression &counts() const { return counts_; }
+  Expr counts(const std::vector<Expr> &at_steps) {
+    Scope scope = scope_at(at_steps);
+    return value(counts_, scope);
+  }
+
   StepElement element(const std::vector<Expr> &at_steps) {
     Scope scope = scope_at(at_steps);
     Expr place = 0;
     for (int i = 0; i < steps(); ++i) place = place * extent(i) + at_steps[static_cast<size_t>(i)];
-    return {value(stage_.element, scope), place};
+    return {value(element_, scope), place};
   }
 
   StageFunction map() {
@@ -65,7 +102,7 @@ class StageCode : public ElementCode {
   StageFunction scatter() {
     Halide::Func f(function_name());
     define_partial(f, here(), by().nothing());
-    const std::vector<Expr> at = steps_in_order();
+    const std::vector<Expr> at = steps_in(domain());
     Scope scope = scope_at(at);
     std::vector<Expr> to;
     Expr is_inside = Halide::Internal::const_true();
@@ -119,10 +156,12 @@ class StageCode : public ElementCode {
   }
 
   // The last step fastest.
-  std::vector<Expr> steps_in_order() const {
+  Halide::RDom domain() const {
     Halide::Region region;
     for (int i = steps(); i-- > 0;) region.emplace_back(0, extent(i));
-    const Halide::RDom r = region.empty() ? Halide::RDom(0, 1, "r") : Halide::RDom(region, "r");
+    return region.empty() ? Halide::RDom(0, 1, "r") : Halide::RDom(region, "r");
+  }
+  std::vector<Expr> steps_in(const Halide::RDom &r) const {
     std::vector<Expr> at;
     for (int i = 0; i < steps(); ++i) at.emplace_back(r[steps() - 1 - i]);
     return at;
@@ -185,6 +224,16 @@ class StageCode : public ElementCode {
   }
 
  private:
+  bool is_nothing(const Expression &e) const {
+    const auto nothing = Halide::Internal::as_const_float(by().nothing()[0]);
+    return is_real(e.type()) && nothing && formula::is_number(e, *nothing);
+  }
+  static std::vector<Expression> all_of(const Expression &condition) {
+    if (condition->kind != Expression::Kind::call || condition->function != Function::both) return {condition};
+    std::vector<Expression> all = all_of(condition->arguments[0]);
+    for (const Expression &c : all_of(condition->arguments[1])) all.push_back(c);
+    return all;
+  }
   // Halide fails on a function with the name of one in the C library.
   std::string function_name() const { return stage_.name + "_stage"; }
   Scope scope_at(const std::vector<Expr> &at_steps) const {
@@ -196,6 +245,9 @@ class StageCode : public ElementCode {
 
   const StageFunctions &all_;
   const Stage &stage_;
+  Expression element_;          // the stage's, or what is left of it where
+  bool is_of_numbers_ = false;  // what is no number is passed over, and
+  Expression counts_;           // steps for which this does not hold are left out
   formula::IndexBounds bounds_;
   std::vector<Halide::Var> arguments_;
   std::optional<formula::Contraction> tile_;
@@ -209,7 +261,13 @@ namespace {
 
 // Reductions over the same steps, one after the other in one walk: which component of f each is.
 std::vector<int> reduce_in_order(Halide::Func &f, const std::vector<StageCode *> &codes) {
-  const std::vector<Expr> here = codes[0]->here(), at = codes[0]->steps_in_order();
+  Halide::RDom r = codes[0]->domain();
+  const std::vector<Expr> here = codes[0]->here(), at = codes[0]->steps_in(r);
+  for (StageCode *code : codes) {
+    code->pass_over_no_numbers();
+    code->leave_out_idle_steps();
+  }
+  if (codes[0]->counts().defined()) r.where(codes[0]->counts(at));
   // A place comes with the best element, which is then nobody else's to find.
   std::map<const Expression::Node *, size_t> places;
   std::vector<size_t> owners;

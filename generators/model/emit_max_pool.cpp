@@ -1,30 +1,25 @@
+#include "algorithms/pooling.h"
+#include "dsl/axis_order.h"
 #include "generators/model/emitters.h"
 #include "generators/model/geometry.h"
-#include "schedules/forms/pool.h"
 #include "schedules/patterns/window.h"
 
 namespace saltern::generators {
 
 namespace {
 
-// Whether every window covers a pixel of each row and column that it reaches over: then what lies outside can be read
-// as the pixel at the edge, which is in the window anyhow.
-bool edges_are_covered(const PoolWindow &w) {
-  const auto covered = [](const Sliding<int> &s, int kernel) {
-    return s.dilation == 1 && s.pad_before < kernel && s.pad_after < kernel;
+Build build(const Halide::Target &target, const PoolWindow &w, const Call &call) {
+  const auto slide = [](const Sliding<int> &s) {
+    return algorithms::Slide{s.stride, s.dilation, s.pad_before, s.pad_after};
   };
-  return covered(w.sliding.x, w.kernel_x) && covered(w.sliding.y, w.kernel_y);
-}
-
-forms::Tensor maxima_over_edges(const forms::Tensor &x, const PoolWindow &w) {
-  const forms::Window2d window = {w.kernel_x, w.kernel_y, expressions(w.sliding)};
-  Halide::Var c("c"), at_x("x"), at_y("y"), n("n");
-  Halide::RDom k(0, w.kernel_x, 0, w.kernel_y, "k");
-  Halide::Func best("maxima");
-  best(c, at_x, at_y, n) = x.type().min();
-  const Halide::Expr value = forms::pool_detail::element(x, window, k, c, at_x, at_y, n).value;
-  best(c, at_x, at_y, n) = Halide::select(value > best(c, at_x, at_y, n), value, best(c, at_x, at_y, n));
-  return {best, forms::pool_detail::extents(x, window)};
+  Build b(target, Build::Schedule::own, call);
+  const formula::Value x = formula::permuted(b.input("x", {"n", "height", "width", "c"}), {0, 3, 1, 2});
+  const algorithms::Slides slides = {slide(w.sliding.y), slide(w.sliding.x)};
+  const formula::Value y = formula::in_order(algorithms::max_pool(x, {w.kernel_y, w.kernel_x}, slides), {0, 2, 3, 1});
+  const Halide::Func out = b.output("y", y);
+  b.schedule([&](const Machine &m) { schedules::window(out, b.stage(y).func, m); });
+  b.finish(nullptr);
+  return b;
 }
 
 }  // namespace
@@ -40,20 +35,7 @@ EmittedKernel emit_max_pool(const Graph &graph, const Group &group) {
   for (const std::string &value : {node.inputs.at(0), node.outputs[0]})
     k.arguments.push_back(argument(graph, value, image_extents(graph.value(value).shape), Layout::channels_last));
   const Call call = {k.arguments[0].extents};
-  k.build = [w, call](const Halide::Target &target) {
-    Build b(target, Build::Schedule::own, call);
-    const forms::Tensor in = b.input("x", 4);
-    const forms::Tensor best = edges_are_covered(w)
-                                   ? maxima_over_edges(in, w)
-                                   : forms::max_pool2d(in, {w.kernel_x, w.kernel_y, expressions(w.sliding)});
-    const std::vector<Halide::Var> at = best.func().args();
-    Halide::Func maximum("maximum");
-    maximum(at) = best.func().outputs() == 1 ? best(at) : best.func()(at)[0];
-    const Halide::Func out = b.output("y", {maximum, best.extents()});
-    b.schedule([&](const Machine &m) { schedules::window(out, best.func(), m); });
-    b.finish(nullptr);
-    return b;
-  };
+  k.build = [w, call](const Halide::Target &target) { return build(target, w, call); };
   return k;
 }
 

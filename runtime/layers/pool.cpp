@@ -102,9 +102,9 @@ const Operation average_pool2d_gradient(
     },
     [](const Values &in, const Attributes &a) -> Values {
       const auto counts = a.integer("count_padding", 1) ? algorithms::Counts::all : algorithms::Counts::inside;
-      return {adjoint(extents(a, "shape"), in.at(0), [&](const Value &x) {
-        return algorithms::average_pool(x, extents(a, "kernel"), slides(a), counts);
-      })};
+      const auto kernel = extents(a, "kernel"), image = extents(a, "shape");
+      return {algorithms::average_pool_gradient(in.at(0), kernel, slides(a), image,
+                                                algorithms::divisor(kernel, slides(a), image, counts))};
     },
     [](const Taped &t, const std::vector<Variable> &dd) -> std::vector<Variable> {
       return {apply_one(average_pool2d, {dd[0]}, t.attributes())};  // linear, and the transpose of it

@@ -106,7 +106,7 @@ inline NumberedConvolution2d conv2d_gradient_x(const Tensor &w, const Tensor &dy
   r.where(along_x.meets(r.y) && along_y.meets(r.z));
   const Pixels at = numbered(steps(width, s.x), steps(height, s.y));
   const Halide::Var p = at.index[0];
-  const WindowInside over_x = positions(w.extent(1), s.x), over_y = positions(w.extent(2), s.y);
+  const Positions over_x = positions(w.extent(1), s.x), over_y = positions(w.extent(2), s.y);
   const Line image = line(dy, over_x.first, steps(width, s.x) + over_x.past - over_x.first - 1, over_y.first,
                           steps(height, s.y) + over_y.past - over_y.first - 1, at, {{1, 1, 0, 0}, {1, 1, 0, 0}});
   Halide::Func dx("conv2d_dx");

@@ -6,13 +6,10 @@
 
 namespace saltern::forms {
 
-// x with `value` outside its extents.
-inline Tensor padded(const Tensor &x, const Halide::Expr &value) {
-  return {Halide::BoundaryConditions::constant_exterior(x.func(), Halide::cast(x.type(), value), x.region()),
-          x.extents()};
+// x with zero outside its extents.
+inline Tensor zero_padded(const Tensor &x) {
+  return {Halide::BoundaryConditions::constant_exterior(x.func(), Halide::cast(x.type(), 0), x.region()), x.extents()};
 }
-
-inline Tensor zero_padded(const Tensor &x) { return padded(x, 0); }
 
 // x with zero outside its extent along dimension d.
 inline Tensor zero_padded(const Tensor &x, int d) {

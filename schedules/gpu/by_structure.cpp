@@ -31,6 +31,7 @@ class GpuScheduler {
 
   // Every stage that is kept is a grid of its own; in that of its epilogue a contraction is made, too.
   void run() {
+    if (is_one_walk()) return gpu::walk(all_.outputs[0]);
     for (const StageToSchedule &s : all_.stages) {
       if (kept_.count(s.stage.get()) == 0 || !launched_.insert(s.func.name()).second) continue;
       Func f = is_tiled(s) ? Func(s.func).in() : s.func;
@@ -47,6 +48,27 @@ class GpuScheduler {
  private:
   static bool is_tiled(const StageToSchedule &s) {
     return formula::contraction_of(*s.stage) && s.stage->rank <= gpu::most_loops && tiled(s, {});
+  }
+
+  // Whether all that is kept goes through windows at once, and is read where it is made, in the one output.
+  bool is_one_walk() const {
+    if (all_.outputs.size() != 1 || kept_.empty() || all_.output_stages[0]->rank > gpu::most_loops) return false;
+    std::map<const Stage *, std::string> names;
+    for (const StageToSchedule &s : all_.stages) names[s.stage.get()] = s.func.name();
+    const Stage &walk = **kept_.begin();
+    for (const Stage *s : kept_)
+      if (formula::classify(*s) != Pattern::window || names.at(s) != names.at(&walk)) return false;
+    for (const StageToSchedule &s : all_.stages) {
+      bool is_in_place = true;
+      for (const formula::Expression &e : formula::expressions_of(*s.stage))
+        for (const formula::Expression &load : formula::loads_in(e)) {
+          const auto made = names.find(load->stage.get());
+          if (made != names.end() && made->second == names.at(&walk))
+            is_in_place &= formula::is_at_own_place(load, *s.stage);
+        }
+      if (!is_in_place) return false;
+    }
+    return true;
   }
 
   // As one output, and read by nobody.

@@ -184,7 +184,7 @@ class Rewriter {
     Graph::Node maxima = n;
     if (n.outputs.size() > 1 && read_.count(n.outputs[1]) > 0) {
       const auto positions = [](const Values &in, const Attributes &a) -> Values {
-        return {cast(Type::i32, algorithms::positions_of_maxima(in.at(0), extents(a, "kernel"), slides(a)))};
+        return {algorithms::positions_of_maxima(in.at(0), extents(a, "kernel"), slides(a), Type::i32)};
       };
       as_formulas({n.operation, n.attributes, n.inputs, {n.outputs[1]}}, positions);
       maxima.outputs.resize(1);

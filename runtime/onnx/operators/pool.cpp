@@ -40,10 +40,6 @@ algorithms::Window window_of(const SlidingAxes &axes) { return extents(kernel_of
 // ---- The largest. NaN is passed over, as in ONNX's reference; but where places are asked for, one that begins a
 // window stays, as the reference and ONNX Runtime have it.
 
-Expression number_or_lowest(const Expression &e) {
-  return is_real(e.type()) ? select(call(Function::is_nan, e), literal(e, algorithms::lowest(e.type())), e) : e;
-}
-
 // Over all taps of a window whose places are asked for.
 Value over_beginning_window(Function f, const Value &x, const SlidingAxes &axes) {
   const algorithms::Slides slides = slides_of(axes);
@@ -53,7 +49,7 @@ Value over_beginning_window(Function f, const Value &x, const SlidingAxes &axes)
       const Expression e = x.or_else(algorithms::lowest(x.type()), from);
       Expression begins = truth(true);
       for (size_t d = 0; d < axes.size(); ++d) begins = begins && (taps[d] == 0 || from[d + 2] < axes[d].dilation);
-      return select(begins, e, number_or_lowest(e));
+      return select(begins, e, algorithms::number_or_lowest(e));
     });
   });
 }
@@ -87,8 +83,7 @@ void max_pool(Lowering &n) {
   }
   const Operand y = library_pool(n, "max_pool2d", x, axes, false);
   if (y.present()) return n.give(0, y);
-  const Value numbers = inlined(extents(x.shape), [&](const Axes &at) { return number_or_lowest(Value(x).at(at)); });
-  n.give(0, algorithms::max_pool(numbers, window_of(axes), slides_of(axes)));
+  n.give(0, algorithms::max_pool(x, window_of(axes), slides_of(axes)));
 }
 
 // ---- The mean.
@@ -129,8 +124,9 @@ SlidingAxes whole(const Operand &x) {
 // Other than a MaxPool, ONNX's reference gives NaN where a channel has one.
 void global_max_pool(Lowering &n) {
   const Operand &x = n.input(0);
-  const SlidingAxes axes = whole(x);
-  n.give(0, algorithms::max_pool(x, window_of(axes), slides_of(axes)));
+  std::vector<int> axes;
+  for (size_t d = 0; d < whole(x).size(); ++d) axes.push_back(static_cast<int>(d) + 2);
+  n.give(0, greatest(x, axes));
 }
 
 void global_average_pool(Lowering &n) { mean_pool(n, whole(n.input(0)), false); }

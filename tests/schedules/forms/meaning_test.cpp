@@ -1,5 +1,6 @@
-// The forms that schedules have of convolutions and pools compute what their formulas say, and so do products, whose
-// tiles are as much made by hand: their library kernels, on every instruction set, beside the interpreter of the formula.
+// The forms that schedules have of convolutions compute what their formulas say, and so do products and pools, whose
+// schedules are as much made by hand: their library kernels, on every instruction set, beside the interpreter of the
+// formula.
 
 #include <gtest/gtest.h>
 
@@ -118,6 +119,13 @@ const std::map<std::string, Meaning> &meanings() {
          return formula::Values{
              pixels_in_memory(algorithms::max_pool(pixels(g.in[0]), {g.scalars[1], g.scalars[0]}, g.slide(2)))};
        }},
+      {"max_pool2d_gradient",
+       [](const Given &g) {
+         const Value index = pixels(g.in[0]), dy = pixels(g.in[1]);
+         const std::vector<Expression> image = {dy.extent(0), dy.extent(1), g.scalars[11], g.scalars[10]};
+         return formula::Values{pixels_in_memory(
+             algorithms::max_pool_gradient(index, dy, {g.scalars[1], g.scalars[0]}, g.slide(2), image))};
+       }},
       {"average_pool2d",
        [](const Given &g) {
          const auto counts = g.scalars[10] ? algorithms::Counts::all : algorithms::Counts::inside;
@@ -151,7 +159,8 @@ TEST_P(Forms, LibraryKernelsGiveWhatTheFormulaSays) {
     for (const Halide::Buffer<> &b : values.buffers) {
       tensors.push_back(tensor_of(b));
       const Shape &shape = tensors.back().shape();
-      given.in.push_back(formula::input("x" + std::to_string(tensors.size()), {shape.begin(), shape.end()}));
+      given.in.push_back(
+          formula::input("x" + std::to_string(tensors.size()), {shape.begin(), shape.end()}, tensors.back().type()));
     }
     for (const halide_scalar_value_t &s : values.scalars) given.scalars.push_back(s.u.i32);
     const std::vector<Tensor> want =
