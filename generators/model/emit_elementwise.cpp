@@ -97,12 +97,20 @@ std::string key_of(const Graph::Value &v) {
 
 namespace {
 
-// What an elementwise node makes of these operands, rounded as if it were stored.
+// Rounded as if it were stored, which leaves an infinity where the type has one; a cast to 8 bits does not.
+formula::Value as_stored(const formula::Value &v) {
+  if (compute_type(v.type()) == storage_type(v.type())) return v;
+  if (!facts(v.type()).is_small_real()) return cast(v.type(), cast(Type::f32, v));
+  const Type code = facts(v.type()).bits == 4 ? Type::u4 : Type::u8;
+  return formula::inlined(v.extents(),
+                          [&](const formula::Axes &at) { return bits_as(v.type(), bits_as(code, v.at(at))); });
+}
+
+// What an elementwise node makes of these operands.
 formula::Value value_of(const Graph::Node &node, const Graph::Value &result, const formula::Values &operands) {
-  const formula::Value v = formula::inlined({result.shape.begin(), result.shape.end()}, [&](const auto &) {
+  return as_stored(formula::inlined({result.shape.begin(), result.shape.end()}, [&](const auto &) {
     return with_operands(node.attributes.expression("element"), operands);
-  });
-  return compute_type(v.type()) == storage_type(v.type()) ? v : cast(v.type(), cast(Type::f32, v));
+  }));
 }
 
 // What the nodes of a group make of operands that lie in memory.
