@@ -5,6 +5,7 @@
 #include "generators/model/chains.h"
 #include "generators/model/passes/passes.h"
 #include "generators/model/planned_model.h"
+#include "runtime/autograd/operation.h"
 #include "runtime/graph/flops.h"
 
 namespace saltern::generators {
@@ -26,7 +27,7 @@ ModelPlan plan_model(const Graph &graph) {
     PlannedStep step = {s.origin, {}, made.shape, elements(made.shape) * facts(made.type).bytes()};
     for (const Group &g : makers.at(s.origin)->links)
       for (const Graph::Node &n : g.nodes) {
-        step.operations.push_back(n.operation);
+        step.operations.push_back(find_operation(n.label) ? n.label : n.operation);
         step.flops += flops(prepared, n);
       }
     told.steps.push_back(std::move(step));

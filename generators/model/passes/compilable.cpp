@@ -174,9 +174,12 @@ class Rewriter {
     } catch (const std::exception &e) {  // also those of the standard library: a node may have too few inputs
       fail(describe(n), ": ", e.what());
     }
+    const size_t begin = graph_.nodes.size();
     add_formulas(graph_, formulas, n.inputs, [&](int output) {
       return output < 0 ? graph_.fresh_name(n.outputs[0]) : n.outputs.at(static_cast<size_t>(output));
     });
+    // People look for it by its name (model_plan.cpp).
+    for (size_t i = begin; i < graph_.nodes.size(); ++i) graph_.nodes[i].label = n.operation;
   }
 
   // Positions of maxima, which gradients read, come from a formula of their own: the kernel has the maxima only.
