@@ -10,6 +10,16 @@
 
 namespace saltern::generators {
 
+namespace {
+
+// A formula is called by the operation that it is of: "relu", or "lstm:2", the second one of a net (runtime/graph/trace.h).
+std::string said_name(const Graph::Node &n) {
+  const std::string of = n.label.substr(0, n.label.find(':'));
+  return find_operation(of) ? of : n.operation;
+}
+
+}  // namespace
+
 ModelPlan plan_model(const Graph &graph) {
   validate(graph);
   const Graph prepared = prepared_for_inference(graph);
@@ -27,7 +37,7 @@ ModelPlan plan_model(const Graph &graph) {
     PlannedStep step = {s.origin, {}, made.shape, elements(made.shape) * facts(made.type).bytes()};
     for (const Group &g : makers.at(s.origin)->links)
       for (const Graph::Node &n : g.nodes) {
-        step.operations.push_back(find_operation(n.label) ? n.label : n.operation);
+        step.operations.push_back(said_name(n));
         step.flops += flops(prepared, n);
       }
     told.steps.push_back(std::move(step));

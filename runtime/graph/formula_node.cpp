@@ -91,13 +91,34 @@ class Unrolled {
     if (r.turns == 0) fail("a recurrence of no turns");
     all.resize(static_cast<size_t>(r.turns));
     operands.emplace_back();  // the number, which is known
+    // Parts are values of their own, so that the formulas of all turns are the same, and their kernels too.
+    formula::ExactRecurrence of_parts = r;
+    of_parts.by_turn.assign(r.by_turn.size(), false);
+    const std::vector<std::string> whole = operands;
     for (int64_t taken = 0; taken < r.turns; ++taken) {
       const int64_t t = r.backwards ? r.turns - 1 - taken : taken;
+      for (size_t i = 0; i < r.by_turn.size(); ++i)
+        if (r.by_turn[i]) operands[r.states() + i] = part_of(whole[r.states() + i], t);
       std::vector<std::string> &states = all[static_cast<size_t>(t)];
-      states = add_formulas(graph_, at_turn(r, t), operands, [&](int) { return name_(-1); });
+      states = add_formulas(graph_, at_turn(of_parts, t), operands, [&](int) { return name_(-1); });
       std::copy(states.begin(), states.end(), operands.begin());
     }
     return all;
+  }
+
+  // What there is of a value at a turn.
+  std::string part_of(const std::string &whole, int64_t turn) {
+    const Graph::Value v = graph_.value(whole);
+    Shape shape = v.shape;
+    shape[0] = 1;
+    const std::string slice = name_(-1);
+    graph_.values[slice] = {shape, v.type, {}};
+    graph_.nodes.push_back({"slice", {{"axis", int64_t{0}}, {"begin", turn}, {"count", int64_t{1}}}, {whole}, {slice}});
+    shape.erase(shape.begin());
+    const std::string part = name_(-1);
+    graph_.values[part] = {shape, v.type, {}};
+    graph_.nodes.push_back({"reshape", {{"shape", shape}}, {slice}, {part}});
+    return part;
   }
 
   Graph &graph_;
