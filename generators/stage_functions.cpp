@@ -70,8 +70,11 @@ class StageCode : public ElementCode {
     Expression rest = formula::truth(true);
     counts_ = formula::truth(true);
     for (const Expression &c : all_of(asked)) {
-      const bool is_same_for_all = formula::axes_in(c).count(stage_.rank - 1) == 0 && formula::loads_in(c).empty();
-      Expression &part = is_same_for_all ? counts_ : rest;
+      const std::set<int> axes = formula::axes_in(c);
+      const bool is_same_for_all = axes.count(stage_.rank - 1) == 0 && formula::loads_in(c).empty();
+      // Of a condition of steps alone Halide lets indices outside be read, which it need not clamp then, it thinks.
+      const bool asks_for_a_place = !axes.empty() && *axes.begin() < stage_.rank;
+      Expression &part = is_same_for_all && asks_for_a_place ? counts_ : rest;
       part = part && c;
     }
     element_ = formula::is_truth(rest, true) ? then : select(rest, then, nothing);
