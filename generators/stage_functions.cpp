@@ -70,20 +70,24 @@ class StageCode : public ElementCode {
     Expression rest = formula::truth(true);
     counts_ = formula::truth(true);
     for (const Expression &c : all_of(asked)) {
-      const std::set<int> axes = formula::axes_in(c);
-      const bool is_same_for_all = axes.count(stage_.rank - 1) == 0 && formula::loads_in(c).empty();
-      // Of a condition of steps alone Halide lets indices outside be read, which it need not clamp then, it thinks.
-      const bool asks_for_a_place = !axes.empty() && *axes.begin() < stage_.rank;
-      Expression &part = is_same_for_all && asks_for_a_place ? counts_ : rest;
+      const bool is_same_for_all = formula::axes_in(c).count(stage_.rank - 1) == 0 && formula::loads_in(c).empty();
+      Expression &part = is_same_for_all ? counts_ : rest;
       part = part && c;
     }
     element_ = formula::is_truth(rest, true) ? then : select(rest, then, nothing);
   }
   // Whether a step counts, if not all do.
   const Expression &counts() const { return counts_; }
+  // Halide leaves away the clamps of indices that are inside where this holds, and has then to find out by itself that
+  // nothing outside is read. It does so for sums of axes and steps; of anything else its simplifier is to see nothing.
   Expr counts(const std::vector<Expr> &at_steps) {
     Scope scope = scope_at(at_steps);
-    return value(counts_, scope);
+    Expr seen = Halide::Internal::const_true();
+    for (const Expression &c : all_of(counts_)) {
+      const Expr e = value(c, scope);
+      seen = seen && (is_solved(c) ? e : Halide::popcount(Halide::cast<uint8_t>(e)) == 1);
+    }
+    return seen;
   }
 
   StepElement element(const std::vector<Expr> &at_steps) {
@@ -236,6 +240,15 @@ class StageCode : public ElementCode {
     std::vector<Expression> all = all_of(condition->arguments[0]);
     for (const Expression &c : all_of(condition->arguments[1])) all.push_back(c);
     return all;
+  }
+  bool is_solved(const Expression &condition) const {
+    bool is_sum = true;
+    formula::for_each_node(condition, [&](const Expression::Node &n) {
+      is_sum &= n.kind != Expression::Kind::call ||
+                (n.function != Function::quotient && n.function != Function::modulo && n.function != Function::divide);
+    });
+    const std::set<int> axes = formula::axes_in(condition);
+    return is_sum && !axes.empty() && *axes.begin() < stage_.rank;
   }
   // Halide fails on a function with the name of one in the C library.
   std::string function_name() const { return stage_.name + "_stage"; }
