@@ -27,13 +27,16 @@ inline Powers powers(const Value &x, int axis) {
   return {largest, power, named("total", sum(power, {axis}))};
 }
 
+// One division a row.
+inline Value share(const Powers &p) { return named("share", 1 / p.total); }
+
 inline Value softmax_gradient(const Value &y, const Value &dy, int axis) {
   return y * (dy - named("inner", sum(y * dy, {axis})));
 }
 
 inline Value softmax(const Value &x, int axis) {
   const Powers p = powers(x, axis);
-  const Value y = p.power * named("share", 1 / p.total);  // one division a row
+  const Value y = p.power * share(p);
   return with_gradient(y, {{x}, [y, axis](const Value &dy) { return Values{softmax_gradient(y, dy, axis)}; }});
 }
 
@@ -68,11 +71,11 @@ inline Value cross_entropy(const Value &x, const Value &labels) {
 // dloss (softmax(x) - [c = label]).
 inline Value cross_entropy_gradient(const Value &x, const Value &labels, const Value &dloss) {
   const Powers p = powers(x, 1);
-  const Value label = cast(Type::i64, labels), share = named("share", 1 / p.total);
+  const Value label = cast(Type::i64, labels), part = share(p);
   return compute("cross_entropy_gradient", {x.extent(0), x.extent(1)}, [&](Expression n, Expression c) {
     const Expression l = label(n), zero = constant(x.type(), 0);
     return select(0 <= l && l < x.extent(1), dloss(n), zero) *
-           (p.power(n, c) * share(n, 0) - select(c == l, constant(x.type(), 1), zero));
+           (p.power(n, c) * part(n, 0) - select(c == l, constant(x.type(), 1), zero));
   });
 }
 

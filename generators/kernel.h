@@ -95,6 +95,8 @@ class Build {
   void separate_outputs(const std::vector<std::string> &names, const formula::Values &results);
   // All of them written by one stage.
   Halide::Func outputs(const std::vector<std::string> &names, const formula::Values &results);
+  // For a schedule of one's own, before results are declared: how their functions read.
+  StageFunctions &stages() { return stages_; }
   // The function of a stage, for a schedule of one's own, and a size or a count.
   const StageFunction &stage(const formula::Value &v) const { return stages_.of(v); }
   Halide::Expr size(const formula::Expression &e) const { return stages_.size(e); }

@@ -35,7 +35,7 @@ bool minds(const Stage &s) {
 class StageCode : public ElementCode {
  public:
   StageCode(const StageFunctions &all, const Stage &stage)
-      : ElementCode(minds(stage), /*narrow=*/true),
+      : ElementCode(minds(stage), /*narrow=*/!all.tiles_are_inside_),
         all_(all),
         stage_(stage),
         element_(stage.element),
@@ -398,7 +398,7 @@ StageFunction StageFunctions::function_of(const Stage &s) const {
   if (s.is_scatter()) return code.scatter();
   if (s.is_scan()) return code.scan();
   Halide::Func by_column;
-  if (const auto tile = formula::contraction_of(s)) by_column = code.read_by_tiles(*tile);
+  if (const auto tile = formula::contraction_of(s); tile && !tiles_are_inside_) by_column = code.read_by_tiles(*tile);
   if (const RowSplit lanes = split(s); !by_column.defined() && lanes.step >= 0) return code.by_lanes(lanes);
   StageFunction f = {Halide::Func(s.name + "_stage"), {}, by_column};
   f.component = reduce_in_order(f.func, {&code})[0];

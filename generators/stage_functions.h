@@ -31,6 +31,9 @@ class StageFunctions {
   // Reductions of rows are partial results, one a lane of the machine; without one, they go in order.
   explicit StageFunctions(std::optional<Machine> lanes_of = std::nullopt) : lanes_of_(std::move(lanes_of)) {}
 
+  // Tiles of contractions are not to reach past an edge: a schedule moves them inwards. Without, they may, and read there
+  // what does no harm.
+  void keep_tiles_inside() { tiles_are_inside_ = true; }
   void set_symbol(const std::string &name, const Halide::Expr &value) { symbols_[name] = value; }
   // What an input reads: elements as they are stored.
   void add_input(const formula::Value &input, const Halide::Func &stored);
@@ -58,6 +61,7 @@ class StageFunctions {
   RowSplit split(const formula::Stage &s) const { return lanes_of_ ? row_split(s, *lanes_of_) : RowSplit(); }
 
   std::optional<Machine> lanes_of_;
+  bool tiles_are_inside_ = false;
   Symbols symbols_;
   std::map<const formula::Stage *, Made> made_;
   std::vector<std::shared_ptr<const formula::Stage>> order_;

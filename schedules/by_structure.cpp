@@ -255,15 +255,7 @@ class Scheduler {
     in_blocks(out, c, block, columns_of(out, s), lanes(out), knobs_.columns);
   }
 
-  // A reduction whose elements are made at `level`: partial results before what they are joined to.
-  void reduce_at(const Stage &s, const LoopLevel &level) {
-    Func f = func(s);
-    f.compute_at(level);
-    for (Func part : at(s).parts) {
-      part.compute_at(level).store_in(Halide::MemoryType::Stack).vectorize(part.args()[0]);
-      for (int u = 0; u < part.num_update_definitions(); ++u) part.update(u).vectorize(part.rvars(u)[0]);
-    }
-  }
+  void reduce_at(const Stage &s, const LoopLevel &level) { along_row({func(s), at(s).parts}, level); }
 
   // Reductions over everything, and what is kept for them.
   void whole(const std::vector<const Stage *> &chain) {

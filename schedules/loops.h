@@ -44,6 +44,21 @@ inline void in_blocks(Halide::Func out, const Halide::Var &c, const Halide::Var 
   out.split(c, blocks, c, 1);
 }
 
+// A reduction, and what it is made of where it goes along rows by lanes (generators/reduction_code.h).
+struct Reduced {
+  Halide::Func func;
+  std::vector<Halide::Func> parts;
+};
+
+// Its elements are made at `level`, partial results before what they are joined to.
+inline void along_row(Reduced r, const Halide::LoopLevel &level) {
+  r.func.compute_at(level);
+  for (Halide::Func part : r.parts) {
+    part.compute_at(level).store_in(Halide::MemoryType::Stack).vectorize(part.args()[0]);
+    for (int u = 0; u < part.num_update_definitions(); ++u) part.update(u).vectorize(part.rvars(u)[0]);
+  }
+}
+
 // Vectors run along `column`, and stay for all steps.
 inline void along_column(Halide::Func f, const Halide::Var &column, const Halide::LoopLevel &level, int vector,
                          bool unrolled) {

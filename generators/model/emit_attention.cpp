@@ -1,107 +1,78 @@
+#include "algorithms/attention.h"
+
+#include "dsl/sums.h"
 #include "generators/model/emitters.h"
-#include "generators/model/formula_code.h"
-#include "schedules/forms/attention.h"
 #include "schedules/patterns/attention.h"
 
 namespace saltern::generators {
 
 namespace {
 
+using formula::Axes;
 using formula::Expression;
+using formula::Value;
 
 // What the kernel of an attention node is made of: nothing of the graph, which may be gone when it is built.
 struct Source {
   Attributes attributes;
   std::vector<Graph::Value> values;
-  Shape shape;  // of the result before it is transposed
-  std::vector<int64_t> order;
+  Shape shape;             // of the result before it is transposed
+  std::vector<int> order;  // of its dimensions then
 
   size_t batch() const { return shape.size() - 2; }
-  Shape over(int64_t rows, int64_t columns) const {
-    Shape all(shape.begin(), shape.end() - 2);
-    all.insert(all.end(), {rows, columns});
-    return all;
-  }
   schedules::AttentionShape extents() const {
     const auto i = [](int64_t e) { return static_cast<int>(e); };
     return {i(shape[batch()]), i(attributes.integer("size")), i(attributes.integer("keys")), i(shape.back())};
   }
 };
 
-// The code of one of the four formulas. Variables are innermost first, a formula's axes the other way round.
-class Formulas {
- public:
-  Formulas(const Source &source, Build &b) : source_(source) {
-    for (const Graph::Value &v : source.values) {
-      shapes_.push_back(v.shape);
-      operands_.push_back(b.input("operand_" + std::to_string(operands_.size()),
-                                  static_cast<int>(memory_extents(v).size()), storage_type(v.type)));
-    }
-  }
-
-  Halide::Expr element(const char *name, const Shape &shape, const std::vector<Halide::Var> &vars,
-                       const Halide::Expr &product = {}) const {
-    std::vector<Shape> shapes = shapes_;
-    shapes.push_back(shape);
-    return formula_code(source_.attributes.expression(name), {vars.rbegin(), vars.rend()}, shape, shapes,
-                        [&](int operand, const std::vector<Halide::Expr> &indices) {
-                          const auto i = static_cast<size_t>(operand);
-                          if (i == operands_.size()) return product;  // which is there already
-                          std::vector<Halide::Expr> in_memory;
-                          for (int d : memory_order(source_.values[i]))
-                            in_memory.push_back(indices[static_cast<size_t>(d)]);
-                          if (in_memory.empty()) in_memory.emplace_back(0);
-                          return operands_[i](in_memory);
-                        });
-  }
-
-  forms::Tensor part(const char *name, const Shape &shape) const {
-    std::vector<Halide::Var> vars;
-    std::vector<Halide::Expr> extents;
-    for (size_t d = shape.size(); d-- > 0;) {
-      vars.emplace_back("d" + std::to_string(d));
-      extents.emplace_back(static_cast<int>(shape[d]));
-    }
-    Halide::Func f(name);
-    f(vars) = element(name, shape, vars);
-    return {f, extents};
-  }
-
- private:
-  const Source &source_;
-  std::vector<forms::Tensor> operands_;
-  std::vector<Shape> shapes_;
-};
+// A named part of it, one of the four formulas; of score the products are an operand behind the inputs.
+Value part(const Source &source, const char *name, int rows, int columns, const formula::Values &inputs,
+           const Value &products = {}) {
+  const Expression element =
+      formula::transformed(source.attributes.expression(name), [&](const Expression &at) -> Expression {
+        if (at->kind != Expression::Kind::load) return {};
+        const auto operand = static_cast<size_t>(at->number);
+        if (operand == inputs.size()) return products.at(at->arguments);
+        return stored_element(inputs[operand], source.values[operand], at->arguments);
+      });
+  std::vector<Expression> extents(source.shape.begin(), source.shape.end() - 2);
+  extents.insert(extents.end(), {rows, columns});
+  return formula::compute(name, extents, [&](const Axes &at) { return with_axes(element, at); });
+}
 
 Build build(const Halide::Target &target, const Source &source, const Call &call) {
   Build b(target, Build::Schedule::own, call);
-  const schedules::AttentionShape e = source.extents();
-  const Formulas formulas(source, b);
-  const forms::Tensor query = formulas.part("query", source.over(e.rows, e.size)),
-                      key = formulas.part("key", source.over(e.size, e.keys)),
-                      value = formulas.part("value", source.over(e.keys, e.columns));
-  const forms::Attention a =
-      forms::attention(query, key, value, [&](const Halide::Expr &product, const std::vector<Halide::Var> &at) {
-        return formulas.element("score", source.over(e.rows, e.keys), at, product);
-      });
-
-  // The result's dimensions, innermost first, and those of y.
-  std::vector<Halide::Var> vars;
-  std::vector<Halide::Expr> at(source.shape.size()), extents;
-  Halide::Var row;
-  for (size_t d = source.order.size(); d-- > 0;) {
-    const auto from = static_cast<size_t>(source.order[d]);
-    vars.emplace_back("r" + std::to_string(d));
-    at[source.shape.size() - 1 - from] = vars.back();
-    extents.emplace_back(static_cast<int>(source.shape[from]));
-    if (from == source.batch()) row = vars.back();
+  formula::Values inputs;
+  for (const Graph::Value &v : source.values) {
+    inputs.push_back(stored_input("operand_" + std::to_string(inputs.size()), v));
+    b.declare(inputs.back());
   }
-  Halide::Func result("result");
-  result(vars) = a.y(at);
-  const Halide::Func out = b.output("y", {result, extents});
-  b.schedule([&](const Machine &m) {
-    schedules::attention({out, row, query.func(), key.func(), value.func(), a.product, a.scores.func(),
-                          a.stages.largest, a.stages.power, a.stages.total, a.sum},
+  const schedules::AttentionShape e = source.extents();
+  const Value query = part(source, "query", e.rows, e.size, inputs), key = part(source, "key", e.size, e.keys, inputs),
+              value = part(source, "value", e.keys, e.columns, inputs), product = algorithms::matmul(query, key),
+              scores = part(source, "score", e.rows, e.keys, inputs, product);
+  const Value y = algorithms::attention(query, key, value, [&](const Value &) { return scores; });
+  // A sum of one element is none, and what is read twice is one stage: nothing that the pattern knows.
+  const bool is_common = e.size > 1 && e.keys > 1 && query.get() != key.get() && value.get() != key.get();
+  if (!is_common) {
+    b.output("y", formula::permuted(y, source.order));
+    b.finish(nullptr);
+    return b;
+  }
+  b.stages().keep_tiles_inside();
+  const auto [share, sum] = formula::factored(y);
+  const Halide::Func out = b.output("y", formula::permuted(sum * share, source.order));
+  b.schedule([&, &sums = sum](const Machine &m) {
+    const int last = query.rank() - 1;
+    const algorithms::Powers p = algorithms::powers(scores, last);
+    const auto func = [&](const Value &v) { return b.stage(v).func; };
+    const auto reduced = [&](const Value &v) { return schedules::Reduced{b.stage(v).func, b.stage(v).parts}; };
+    size_t row = 0;
+    while (source.order[row] != static_cast<int>(source.batch())) ++row;
+    schedules::attention({out, out.args()[source.order.size() - 1 - row], func(query), func(key), func(value),
+                          func(scores), func(p.power), func(algorithms::share(p)), reduced(product),
+                          reduced(formula::greatest(scores, {last})), reduced(p.total), reduced(sums)},
                          e, m, schedules::AttentionKnobs::fitting(m, e));
   });
   b.finish(nullptr);
@@ -112,9 +83,10 @@ Build build(const Halide::Target &target, const Source &source, const Call &call
 
 EmittedKernel emit_attention(const Graph &graph, const Group &group) {
   const Graph::Node &node = group.anchor();
-  Source source = {node.attributes, {}, node.attributes.integers("shape"), node.attributes.integers("order")};
+  const std::vector<int64_t> &order = node.attributes.integers("order");
+  Source source = {node.attributes, {}, node.attributes.integers("shape"), {order.begin(), order.end()}};
   EmittedKernel k;
-  k.key = "attention " + saltern::to_string(source.shape) + saltern::to_string(source.order) + " " +
+  k.key = "attention " + saltern::to_string(source.shape) + saltern::to_string(order) + " " +
           std::to_string(node.attributes.integer("size")) + " " + std::to_string(node.attributes.integer("keys"));
   for (const char *name : {"query", "key", "value", "score"})
     k.key += " " + to_string(node.attributes.expression(name));

@@ -1,6 +1,6 @@
 #pragma once
 // Formulas (dsl/expression.h) without reductions as Halide code of one element, inside of a kernel that has a form of its
-// own: an epilogue, the parts of an attention. What is a kernel by itself is made of stages (generators/stage_functions.h).
+// own: an epilogue. What is a kernel by itself is made of stages (generators/stage_functions.h).
 
 #include <functional>
 #include <vector>

@@ -1,7 +1,8 @@
 #pragma once
-// Attention with known extents (schedules/forms/attention.h): a block of rows at a time goes through both products and the
+// Attention (algorithms/attention.h) with known extents: a block of rows at a time goes through both products and the
 // softmax between them, so that its scores stay in the nearest caches and are never there as a whole. Keys, columns
-// innermost, and values are packed once for each head; heads, and blocks where heads are few, run in parallel.
+// innermost, and values are packed once for each head; heads, and blocks where heads are few, run in parallel. Weights
+// are not divided by their total, of which each row of the result has its share at the end (dsl/sums.h).
 //
 // Both products have register tiles as in contraction.h, of the same number of rows. What does not divide is shifted
 // inwards: nothing is guarded, and nothing outside is read.
@@ -69,47 +70,11 @@ struct AttentionKnobs {
 };
 
 struct Attention {
-  Halide::Func out;  // over the columns, then rows and batch in any order
+  Halide::Func out;  // over the columns, then rows and batch in any order: the sums times shares
   Halide::Var row;   // which of its variables the rows are
-  Halide::Func query, key, value;
-  Halide::Func product, scores, largest, power, total, sum;
+  Halide::Func query, key, value, scores, power, share;
+  Reduced product, largest, total, sum;
 };
-
-constexpr int long_row = 512;
-
-// f(n) with one update over the row, where `consumer` at loop n needs it.
-inline void along_row(Halide::Func f, Halide::Func consumer, const Halide::Var &at, const Machine &m) {
-  const int lanes = m.float_lanes();
-  const Halide::RVar r = f.rvars(0)[0];
-  // In a row that is known to be long, some vectors of partial results, so that none waits for the one before it. To
-  // join them takes longer than a short row does.
-  const auto extent = Halide::Internal::as_const_int(f.update().get_schedule().rvars()[0].extent);
-  const int vectors = extent && *extent >= long_row ? 4 : 1;
-  Halide::RVar step("step"), lane("lane");
-  Halide::Var part("part"), vector("vector");
-  f.compute_at(consumer, at);
-  f.update().split(r, step, lane, lanes * vectors, Halide::TailStrategy::GuardWithIf);
-  Halide::Func partial = f.update().rfactor(lane, part);
-  partial.compute_at(consumer, at);
-  if (vectors == 1) {
-    partial.vectorize(part).update().reorder(part, step).vectorize(part);
-  } else {
-    partial.split(part, vector, part, lanes).vectorize(part).unroll(vector);
-    partial.update().split(part, vector, part, lanes).reorder(part, vector, step).vectorize(part).unroll(vector);
-  }
-  // Joined by halves: one after the other, each would wait for the one before it. A row of few vectors would have to ask
-  // of too many lanes whether they are there.
-  const bool by_halves = extent && *extent >= 4 * lanes;
-  for (int width = lanes * vectors; by_halves && width > 2; width /= 2) {
-    Halide::RVar half("half"), rest("rest");
-    Halide::Var place("place");
-    f.update().split(lane, half, rest, width / 2);
-    Halide::Func joined = f.update().rfactor(rest, place);
-    joined.compute_at(consumer, at).vectorize(place).update().vectorize(place).unroll(half);
-    lane = rest;
-  }
-  f.update().unroll(lane);
-}
 
 inline void attention(Attention a, const AttentionShape &shape, const Machine &m, const AttentionKnobs &knobs) {
   using Halide::TailStrategy;
@@ -157,14 +122,19 @@ inline void attention(Attention a, const AttentionShape &shape, const Machine &m
       .vectorize(key, knobs.lanes)
       .unroll(key)
       .unroll(score_row);
-  register_tile(a.product, 1, {a.scores, tile_score}, knobs.lanes, {knobs.key_vectors, knobs.tile_rows, 1});
+  const auto tiled = [&](const Reduced &product, const Halide::LoopLevel &at, int lanes, int vectors) {
+    if (!product.parts.empty()) return along_row(product, at);  // of a single column
+    register_tile(product.func, 1, at, lanes, {vectors, knobs.tile_rows, 1});
+  };
+  tiled(a.product, {a.scores, tile_score}, knobs.lanes, knobs.key_vectors);
 
   const std::vector<Var> p = a.power.args();
   a.power.compute_at(a.out, block).bound(p[0], 0, shape.keys);
   a.power.vectorize(p[0], knobs.lanes, TailStrategy::ShiftInwards);
-  along_row(a.largest, a.power, p[1], m);
-  along_row(a.total, a.out, block, m);
-  register_tile(a.sum, 1, {a.out, tile_row}, knobs.column_lanes, {knobs.column_vectors, knobs.tile_rows, 1});
+  along_row(a.largest, {a.power, p[1]});
+  a.share.compute_at(a.out, block);
+  along_row(a.total, {a.share, a.share.args()[1]});
+  tiled(a.sum, {a.out, tile_row}, knobs.column_lanes, knobs.column_vectors);
 }
 
 }  // namespace saltern::schedules

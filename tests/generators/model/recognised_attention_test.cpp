@@ -135,6 +135,20 @@ TEST(AttentionKernel, TakesAnySizes) {
       attentions({{1, 1, 1, 1, 1, 1}, {2, 1, 70, 128, 64, 64}, {1, 3, 13, 64, 31, 129}, {1, 1, 9, 300, 5, 17}}));
 }
 
+// Sums of one element are none, and those of one column go by lanes.
+TEST(AttentionKernel, TakesSizesOfOne) {
+  expect_right_when_compiled(
+      attentions({{1, 2, 5, 1, 40, 20}, {1, 2, 5, 40, 1, 20}, {2, 2, 5, 40, 20, 1}, {1, 2, 1, 40, 20, 6}}));
+}
+
+TEST(AttentionKernel, TakesOneTensorForQueriesKeysAndValues) {
+  const Graph g = lowered(
+      "input x f32 [2, 9, 9]\nnode MatMul(x, x) -> s\nnode Softmax(s) -> w\nnode MatMul(w, x) -> y\n"
+      "output y\n");
+  EXPECT_EQ(operations(g), "attention");
+  expect_right_when_compiled(g);
+}
+
 TEST(AttentionKernel, IsRightOnEveryInstructionSet) {
   for (const TargetFacts &t : all_targets())
     if (t.kind == "cpu" && t.runs_here)
