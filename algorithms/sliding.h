@@ -25,6 +25,16 @@ class Slides {
   std::vector<Slide> each_;
 };
 
+// Windows that stand where y(n, channels, ...) has elements.
+inline Slides that_stand_at(const Slides &s, const Value &y) {
+  std::vector<Slide> each;
+  for (int d = 2; d < y.rank(); ++d) {
+    each.push_back(s[static_cast<size_t>(d) - 2]);
+    each.back().count = y.extent(d);
+  }
+  return each;
+}
+
 inline Expression behind(const Slide &s) { return s.pad_behind.defined() ? s.pad_behind : s.pad; }
 
 inline Expression positions(const Expression &extent, const Expression &window, const Slide &s) {

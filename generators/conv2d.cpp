@@ -1,5 +1,7 @@
 #include "schedules/forms/conv2d.h"
 
+#include "algorithms/convolution.h"
+#include "dsl/axis_order.h"
 #include "generators/convolution_cases.h"
 #include "generators/kernel.h"
 #include "generators/sliding.h"
@@ -11,6 +13,11 @@ namespace saltern::generators {
 namespace {
 
 using forms::Tensor;
+using formula::Expression;
+using formula::Value;
+
+// Images lie in memory as (n, y, x, g, c).
+Value image(const Value &v) { return formula::permuted(v, {0, 3, 4, 1, 2}); }
 
 void output(Build &k, const std::string &name, const forms::NumberedConvolution2d &y, const Tensor &weights,
             int channel) {
@@ -55,13 +62,18 @@ const Kernel conv2d_gradient_x(
 const Kernel conv2d_gradient_w(
     "conv2d_gradient_w",
     [](Build &k) {
-      const Tensor x = forms::zero_padded(k.input("x", 5)), dy = forms::zero_padded(k.input("dy", 5));
-      const forms::Sliding2d s = sliding(k);
-      const Halide::Expr kernel_x = k.integer("kernel_x"), kernel_y = k.integer("kernel_y");
-      const Tensor dw = forms::conv2d_gradient_w(x, dy, s, kernel_x, kernel_y);
+      k.keep_sizes_open();
+      const Value x = k.input("x", {"n", "height", "width", "g", "i"}),
+                  dy = k.input("dy", {"n", "rows", "columns", "g", "o"});
+      for (const Value &v : {x, dy}) k.stages().read_as_zero_outside(v);
+      const algorithms::Slides s = slides(k);
+      const Expression kernel_x = k.count("kernel_x", 1), kernel_y = k.count("kernel_y", 1);
+      const Value dw = formula::in_order(
+          algorithms::grouped_conv2d_gradient_w(image(x), image(dy), s, {kernel_y, kernel_x}), {0, 1, 3, 4, 2});
       const Halide::Func out = k.output("dw", dw);
       k.schedule(formula::Pattern::contraction, [&](const Machine &m) {
-        schedules::weight_gradient(k, m, {out, dw.func(), x.func(), dy.func(), dy.extent(4)});
+        schedules::weight_gradient(k, m,
+                                   {out, k.stage(dw).func, k.stage(x).func, k.stage(dy).func, k.size(x.extent(0))});
       });
     },
     calls(cases, &ConvolutionCase::gradient_w), timings(squares, &ConvolutionCase::gradient_w));

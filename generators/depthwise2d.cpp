@@ -1,15 +1,28 @@
-#include "schedules/forms/depthwise2d.h"
+#include "algorithms/convolution.h"
 
+#include "dsl/axis_order.h"
 #include "generators/convolution_cases.h"
 #include "generators/kernel.h"
 #include "generators/sliding.h"
-#include "schedules/forms/padding.h"
 #include "schedules/patterns/depthwise.h"
 
 namespace saltern::generators {
 namespace {
 
-using forms::Tensor;
+using algorithms::Slides;
+using formula::Expression;
+using formula::Value;
+
+// Images lie in memory as (n, y, x, c), weights as (y, x, c). Tiles of channels reach past the last one.
+Value zero_outside(Build &k, const Value &v) {
+  k.stages().read_as_zero_outside(v);
+  return v;
+}
+Value pixels(Build &k) { return zero_outside(k, k.input("x", {"n", "height", "width", "c"})); }
+Value gradients(Build &k) { return zero_outside(k, k.input("dy", {"n", "rows", "columns", "c"})); }
+Value weights(Build &k) { return zero_outside(k, k.strided_input("w", {"kernel_y", "kernel_x", "c"})); }
+Value image(const Value &v) { return formula::permuted(v, {0, 3, 1, 2}); }
+const std::vector<int> in_memory = {0, 2, 3, 1};
 
 const std::vector<ConvolutionCase> cases = {{1, 1, 1, 1, 1, 1, 1, 1, {{1, 1, 0, 0}, {1, 1, 0, 0}}},
                                             {1, 5, 9, 8, 2, 3, 3, 1, {{1, 1, 1, 1}, {1, 1, 1, 1}}},
@@ -21,13 +34,13 @@ const std::vector<SquareConvolution> squares = {
 const Kernel depthwise2d(
     "depthwise2d",
     [](Build &k) {
-      const Tensor x = forms::zero_padded(k.input("x", 4)), w = forms::zero_padded(k.strided_input("w", 3)),
-                   b = forms::zero_padded(k.input("b", 1));
-      const Tensor y = forms::depthwise2d(x, w, b, sliding(k));
-      const Halide::Func out = k.output("y", y);
-      k.schedule(formula::Pattern::window, [&](const Machine &m) {
-        schedules::depthwise({out, y.func(), w.func(), x.func()}, m,
-                             k.tuned(schedules::DepthwiseKnobs::fitting(m, Halide::Internal::simplify(y.extent(2)))));
+      k.keep_sizes_open();
+      const Value x = pixels(k), w = weights(k), b = k.input("b", {"c"});
+      const Value y = formula::in_order(algorithms::depthwise(image(x), w, slides(k)), in_memory);
+      const Halide::Func out = k.output("y", y + b);
+      k.schedule([&](const Machine &m) {
+        const auto knobs = schedules::DepthwiseKnobs::fitting(m, k.size(y.extent(1)));
+        schedules::depthwise({out, k.stage(y).func, k.stage(w).func, k.stage(x).func}, m, k.tuned(knobs));
       });
     },
     calls(cases, &ConvolutionCase::depthwise_forward), timings(squares, &ConvolutionCase::depthwise_forward));
@@ -35,14 +48,16 @@ const Kernel depthwise2d(
 const Kernel depthwise2d_gradient_x(
     "depthwise2d_gradient_x",
     [](Build &k) {
-      const Tensor w = forms::zero_padded(k.strided_input("w", 3)), dy = forms::zero_padded(k.input("dy", 4));
-      const forms::Sliding2d s = sliding(k);
-      const Halide::Expr width = k.integer("width"), height = k.integer("height");
-      const Tensor spread = forms::spread(dy, s);
-      const Tensor dx = forms::depthwise2d_gradient_x(w, spread, s, width, height);
+      k.keep_sizes_open();
+      const Value w = weights(k), dy = gradients(k);
+      const Slides s = slides(k);
+      const Expression width = k.count("width", 1), height = k.count("height", 1);
+      const std::vector<Expression> of = {dy.extent(0), dy.extent(3), height, width};
+      const Value spread = zero_outside(k, formula::in_order(algorithms::spread(image(dy), s), in_memory)),
+                  dx = formula::in_order(algorithms::depthwise_gradient_x(w, image(dy), s, of), in_memory);
       const Halide::Func out = k.output("dx", dx);
-      k.schedule(formula::Pattern::window, [&](const Machine &m) {
-        schedules::depthwise({out, dx.func(), w.func(), spread.func()}, m,
+      k.schedule([&](const Machine &m) {
+        schedules::depthwise({out, k.stage(dx).func, k.stage(w).func, k.stage(spread).func}, m,
                              k.tuned(schedules::DepthwiseKnobs::fitting(m)));
       });
     },
@@ -51,13 +66,14 @@ const Kernel depthwise2d_gradient_x(
 const Kernel depthwise2d_gradient_w(
     "depthwise2d_gradient_w",
     [](Build &k) {
-      const Tensor x = forms::zero_padded(k.input("x", 4)), dy = forms::zero_padded(k.input("dy", 4));
-      const forms::Sliding2d s = sliding(k);
-      const Halide::Expr kernel_x = k.integer("kernel_x"), kernel_y = k.integer("kernel_y");
-      const Tensor dw = forms::depthwise2d_gradient_w(x, dy, s, kernel_x, kernel_y);
+      k.keep_sizes_open();
+      const Value x = pixels(k), dy = gradients(k);
+      const Slides s = slides(k);
+      const Expression kernel_x = k.count("kernel_x", 1), kernel_y = k.count("kernel_y", 1);
+      const Value dw = algorithms::depthwise_gradient_w(image(x), image(dy), s, {kernel_y, kernel_x});
       k.output("dw", dw);
-      k.schedule(formula::Pattern::column, [&](const Machine &m) {
-        schedules::depthwise_weight_gradient(dw.func(), x.func(), dy.func(), m,
+      k.schedule([&](const Machine &m) {
+        schedules::depthwise_weight_gradient(k.stage(dw).func, k.stage(x).func, k.stage(dy).func, m,
                                              k.tuned(schedules::DepthwiseKnobs{4, 1, 1}));
       });
     },

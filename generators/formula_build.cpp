@@ -38,7 +38,7 @@ formula::Value Build::formula_input(const std::string &name, const std::vector<s
       extents.push_back(known->second);
     else if (is_digits(size))
       extents.emplace_back(std::stoi(size));
-    else if (exact_)
+    else if (exact_ && !sizes_are_open_)
       extents.push_back(sizes_[size] = next_argument(name).extents.at(sizes.size() - 1 - d));
     else
       extents.push_back(formula::size(size));
@@ -80,7 +80,8 @@ formula::Value Build::parameter(const std::string &name) {
 
 formula::Expression Build::count(const std::string &name, int64_t least) {
   const Halide::Expr value = integer(name);
-  if (const auto number = Halide::Internal::as_const_int(value)) return static_cast<int64_t>(*number);
+  const auto number = Halide::Internal::as_const_int(value);
+  if (number && !sizes_are_open_) return static_cast<int64_t>(*number);
   const Expression size = formula::symbol(name, Type::i64, least, static_cast<double>(std::max<int64_t>(least, 1)));
   bind(size, value);
   return size;

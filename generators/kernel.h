@@ -10,7 +10,7 @@
 //
 //   const Kernel conv2d("conv2d", [](Build &k) {
 //     Tensor x = k.input("x", 5), w = k.input("w", 5), b = k.input("b", 2);
-//     Func out = k.output("y", forms::conv2d(x, w, b, sliding(k)));
+//     Func out = k.output("y", forms::numbered_conv2d(x, w, b, sliding(k)).empty());
 //     k.schedule(Pattern::contraction, [&](const Machine &m) { schedules::convolution(...); });
 //   }, {{{7, 1, 9, 9, 2}, ...}});
 //
@@ -95,6 +95,9 @@ class Build {
   void separate_outputs(const std::vector<std::string> &names, const formula::Values &results);
   // All of them written by one stage.
   Halide::Func outputs(const std::vector<std::string> &names, const formula::Values &results);
+  // Before inputs are declared: sizes and counts have names in formulas though they are known, so that a schedule of one's
+  // own finds all loops, those of one turn too.
+  void keep_sizes_open() { sizes_are_open_ = true; }
   // For a schedule of one's own, before results are declared: how their functions read.
   StageFunctions &stages() { return stages_; }
   // The function of a stage, for a schedule of one's own, and a size or a count.
@@ -171,6 +174,7 @@ class Build {
   Knobs knobs_;
   std::vector<schedules::Knob> knob_space_;
   bool scheduled_ = false;
+  bool sizes_are_open_ = false;
   std::optional<formula::Pattern> form_;  // of what is no formula
   std::vector<InputFacts> inputs_;
   std::vector<Halide::ImageParam> buffers_;

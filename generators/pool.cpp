@@ -2,6 +2,7 @@
 
 #include "dsl/axis_order.h"
 #include "generators/kernel.h"
+#include "generators/sliding.h"
 #include "schedules/patterns/window.h"
 
 namespace saltern::generators {
@@ -28,33 +29,21 @@ const std::vector<int> in_memory = {0, 2, 3, 1};
 // Of two axes, y and x.
 struct Windows {
   algorithms::Window taps;
-  std::vector<Slide> slides;
+  algorithms::Slides slides;
 };
 
 Windows declared_windows(Build &k) {
   const Expression kernel_x = k.count("kernel_x", 1), kernel_y = k.count("kernel_y", 1);
-  const auto slide = [&](const std::string &axis, const char *before, const char *behind) {
-    Slide s;
-    s.stride = k.count("stride_" + axis, 1);
-    s.dilation = k.count("dilation_" + axis, 1);
-    s.pad = k.count(before, 0);
-    s.pad_behind = k.count(behind, 0);
-    return s;
-  };
-  const Slide x = slide("x", "pad_left", "pad_right"), y = slide("y", "pad_top", "pad_bottom");
-  return {{kernel_y, kernel_x}, {y, x}};
+  return {{kernel_y, kernel_x}, slides(k)};
 }
 
 // That stand where `dy` has elements.
-Windows over(Windows w, const Value &dy) {
-  for (size_t d = 0; d < 2; ++d) w.slides[d].count = dy.extent(static_cast<int>(d) + 2);
-  return w;
-}
+Windows over(const Windows &w, const Value &dy) { return {w.taps, algorithms::that_stand_at(w.slides, dy)}; }
 
 // Windows two apart, in which those that see an element are found by shifts.
 Expr two_apart(Build &k, const Windows &w) {
   Expr all = Halide::Internal::const_true();
-  for (const Slide &s : w.slides) all = all && k.size(s.stride) == 2 && k.size(s.dilation) == 1;
+  for (const Slide &s : {w.slides[0], w.slides[1]}) all = all && k.size(s.stride) == 2 && k.size(s.dilation) == 1;
   return all;
 }
 

@@ -38,7 +38,7 @@ class StageCode : public ElementCode {
       : ElementCode(minds(stage), /*narrow=*/!all.tiles_are_inside_),
         all_(all),
         stage_(stage),
-        element_(stage.element),
+        element_(all.zeros_.without_idle_questions(stage.element)),
         bounds_(known_extents(stage)) {
     for (int d = stage.rank; d-- > 0;) arguments_.emplace_back("a" + std::to_string(d));
   }
@@ -95,6 +95,12 @@ class StageCode : public ElementCode {
     Expr place = 0;
     for (int i = 0; i < steps(); ++i) place = place * extent(i) + at_steps[static_cast<size_t>(i)];
     return {value(element_, scope), place};
+  }
+
+  // An expression of the result's axes.
+  Expr at_axes(const Expression &e) {
+    Scope scope = scope_at({});
+    return value(e, scope);
   }
 
   StageFunction map() {
@@ -196,9 +202,10 @@ class StageCode : public ElementCode {
   Expr load(const Expression &e, Scope &scope) override {
     std::vector<Expr> at;
     for (size_t d = e->arguments.size(); d-- > 0;) {
-      at.push_back(inside(e->arguments[d], e->stage->extents[d], scope));
+      const bool anywhere = all_.zeros_.has(*e->stage, static_cast<int>(d));
+      at.push_back(anywhere ? index(e->arguments[d], scope) : inside(e->arguments[d], e->stage->extents[d], scope));
       // A tile that reaches past the last row reads that again.
-      if (tile_ && is_same(e, tile_->by_row) && formula::axes_in(e->arguments[d]).count(tile_->row) > 0)
+      if (!anywhere && tile_ && is_same(e, tile_->by_row) && formula::axes_in(e->arguments[d]).count(tile_->row) > 0)
         at.back() = Halide::clamp(index(e->arguments[d], scope), 0, all_.size(e->stage->extents[d]) - 1);
     }
     const bool by_column = tile_ && is_same(e, tile_->by_column);
@@ -235,12 +242,6 @@ class StageCode : public ElementCode {
     const auto nothing = Halide::Internal::as_const_float(by().nothing()[0]);
     return is_real(e.type()) && nothing && formula::is_number(e, *nothing);
   }
-  static std::vector<Expression> all_of(const Expression &condition) {
-    if (condition->kind != Expression::Kind::call || condition->function != Function::both) return {condition};
-    std::vector<Expression> all = all_of(condition->arguments[0]);
-    for (const Expression &c : all_of(condition->arguments[1])) all.push_back(c);
-    return all;
-  }
   bool is_solved(const Expression &condition) const {
     bool is_sum = true;
     formula::for_each_node(condition, [&](const Expression::Node &n) {
@@ -276,7 +277,8 @@ class StageCode : public ElementCode {
 namespace {
 
 // Reductions over the same steps, one after the other in one walk: which component of f each is.
-std::vector<int> reduce_in_order(Halide::Func &f, const std::vector<StageCode *> &codes) {
+// The first one begins with `begin`, if that is defined.
+std::vector<int> reduce_in_order(Halide::Func &f, const std::vector<StageCode *> &codes, const Expression &begin = {}) {
   Halide::RDom r = codes[0]->domain();
   const std::vector<Expr> here = codes[0]->here(), at = codes[0]->steps_in(r);
   for (StageCode *code : codes) {
@@ -298,6 +300,7 @@ std::vector<int> reduce_in_order(Halide::Func &f, const std::vector<StageCode *>
     for (const Expr &e : codes[i]->by().nothing()) nothing.push_back(e);
     owners.push_back(i);
   }
+  if (begin.defined()) nothing[0] = codes[0]->at_axes(begin);
   define_partial(f, here, nothing);
   const Partial so_far = partial_at(f, here);
   for (size_t i : owners) {
@@ -325,6 +328,30 @@ bool depends_on(const Stage &s, const Stage &other) {
   for (const auto &from : formula::loaded_by(s))
     if (from.get() == &other || (!from->is_input() && depends_on(*from, other))) return true;
   return false;
+}
+
+// A map that alone reads a sum, and adds to it what is the same for all rows: a bias.
+struct Biased {
+  std::shared_ptr<const Stage> map;
+  Expression bias;
+};
+Biased biased(const Stage &sum, const std::vector<std::shared_ptr<const Stage>> &order) {
+  if (sum.reduction != Function::sum || sum.is_scatter()) return {};
+  Biased found;
+  int readers = 0;
+  for (const auto &s : order) {
+    for (const auto &from : formula::loaded_by(*s)) readers += from.get() == &sum ? 1 : 0;
+    if (!s->is_map() || s->element->kind != Expression::Kind::call || s->element->function != Function::add) continue;
+    for (size_t i : {0, 1}) {
+      const Expression &load = s->element->arguments[i], &other = s->element->arguments[1 - i];
+      if (load->kind != Expression::Kind::load || load->stage.get() != &sum || !formula::is_at_own_place(load, *s))
+        continue;
+      if (other->kind == Expression::Kind::load && other->stage->is_input()) found = {s, other};
+    }
+  }
+  const auto tile = formula::contraction_of(sum);
+  const bool is_bias = readers == 1 && found.map && !(tile && formula::axes_in(found.bias).count(tile->row) > 0);
+  return is_bias ? found : Biased();
 }
 
 bool is_best(Function f) { return f == Function::greatest || f == Function::least; }
@@ -362,13 +389,36 @@ void StageFunctions::add_input(const Value &input, const Halide::Func &stored) {
   made_[input.get()] = {input.shared(), {stored, {}, {}}};
 }
 
+void StageFunctions::read_as_zero_outside(const Value &v, std::set<int> dimensions) {
+  if (!lanes_of_) return;  // formulas as they are written
+  zeros_.add(v, std::move(dimensions));
+  const auto known = made_.find(v.get());
+  if (known != made_.end()) add_zeros(known->second);
+}
+
+void StageFunctions::add_zeros(Made &made) const {
+  made.function.func = zeros_.around(*made.stage, made.function.func, [&](const Expression &e) { return size(e); });
+}
+
 void StageFunctions::add(const formula::Values &outputs) {
   const auto order = stages_of(outputs);
   for (const auto &s : order) {
     if (made_.count(s.get()) > 0) continue;
+    // Tiles that stay inside may begin with a bias: added behind short sums, it takes 3 % of their time.
+    if (const Biased with = tiles_are_inside_ ? biased(*s, order) : Biased(); with.map) {
+      StageCode code(*this, *s);
+      Halide::Func sums(s->name + "_stage"), copy(with.map->name + "_stage");
+      reduce_in_order(sums, {&code}, with.bias);
+      copy(sums.args()) = sums(sums.args());
+      made_[s.get()] = {s, {sums}};
+      made_[with.map.get()] = {with.map, {copy}};
+      order_.insert(order_.end(), {s, with.map});
+      continue;
+    }
     if (s->is_input()) throw std::invalid_argument("'" + s->name + "' is read and not an input of the kernel");
     if (join(order, *s)) continue;
     made_[s.get()] = {s, function_of(*s)};
+    if (zeros_.has(*s) && !zeros_.are_made_of_others(*s)) add_zeros(made_[s.get()]);
     order_.push_back(s);
   }
 }

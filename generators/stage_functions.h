@@ -8,10 +8,12 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "dsl/value.h"
+#include "generators/padding_code.h"
 #include "generators/reduction_code.h"
 #include "schedules/forms/tensor.h"
 
@@ -37,6 +39,9 @@ class StageFunctions {
   void set_symbol(const std::string &name, const Halide::Expr &value) { symbols_[name] = value; }
   // What an input reads: elements as they are stored.
   void add_input(const formula::Value &input, const Halide::Func &stored);
+  // Makes a stage read as zero outside of its extents, or outside of those of some dimensions (padding_code.h); it is to be
+  // told before its readers are made. Its function has the zeros.
+  void read_as_zero_outside(const formula::Value &v, std::set<int> dimensions = {});
   // All stages of these, which are not there yet.
   void add(const formula::Values &outputs);
 
@@ -55,6 +60,7 @@ class StageFunctions {
     StageFunction function;
   };
   StageFunction function_of(const formula::Stage &s) const;
+  void add_zeros(Made &made) const;
   // Several reductions over the same steps in one walk: sums of the same rows, the best element and its place.
   bool join(const std::vector<std::shared_ptr<const formula::Stage>> &order, const formula::Stage &s);
 
@@ -62,6 +68,7 @@ class StageFunctions {
 
   std::optional<Machine> lanes_of_;
   bool tiles_are_inside_ = false;
+  ZerosOutside zeros_;
   Symbols symbols_;
   std::map<const formula::Stage *, Made> made_;
   std::vector<std::shared_ptr<const formula::Stage>> order_;

@@ -20,11 +20,6 @@ std::vector<int> memory_extents(const Graph::Value &v) {
   return extents;
 }
 
-forms::Sliding2d expressions(const Sliding2d<int> &s) {
-  return {{s.x.stride, s.x.dilation, s.x.pad_before, s.x.pad_after},
-          {s.y.stride, s.y.dilation, s.y.pad_before, s.y.pad_after}};
-}
-
 EmittedArgument argument(const Graph &graph, const std::string &value, std::vector<int> extents, Layout layout,
                          Type type) {
   const Tensor &constant = graph.value(value).constant;

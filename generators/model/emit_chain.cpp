@@ -1,8 +1,9 @@
+#include "algorithms/convolution.h"
+#include "dsl/axis_order.h"
+#include "dsl/sums.h"
 #include "generators/model/chains.h"
 #include "generators/model/emitters.h"
 #include "generators/model/packed.h"
-#include "schedules/forms/depthwise2d.h"
-#include "schedules/forms/padding.h"
 #include "schedules/patterns/chain.h"
 
 namespace saltern::generators {
@@ -10,6 +11,7 @@ namespace saltern::generators {
 namespace {
 
 using forms::Tensor;
+using formula::Value;
 
 struct Link {
   Geometry geometry;
@@ -19,20 +21,20 @@ struct Link {
 
 std::vector<int> result_extents(const Geometry &g) { return {g.channels_out, g.out_width(), g.out_height(), g.batch}; }
 
-// The sums of a link over the image that it reads.
-schedules::ChainLink link_sums(const Link &link, const Tensor &image, const Tensor &weights, const Tensor &bias,
-                               Tensor &sums) {
-  const Geometry &g = link.geometry;
-  Halide::Func padded;
-  if (link.is_depthwise) {
-    const Tensor zero_sided = forms::zero_padded(forms::edge_repeated(image, 2), 1);
-    sums = forms::depthwise2d(zero_sided, weights, bias, expressions(g.sliding), forms::OutsideRows::left_out);
-  } else {
-    const Tensor read = g.is_padded() ? forms::zero_padded(image) : image;
-    if (g.is_padded()) padded = read.func();
-    sums = packed_sums(read, weights, bias, g);
-  }
-  return {{}, sums.func(), padded, link.is_depthwise, g.channels_in, shape_of(g)};
+// The sums of a link whose every channel has an image of its own. It reads past the sides of that in registers; rows of a
+// window above and below it are left out.
+WindowSums depthwise_sums(Build &b, const Value &image, const Geometry &g, const std::string &number) {
+  const Value w = declared(b, "w" + number, {g.kernel_y, g.kernel_x, g.channels_out}),
+              bias = declared(b, "b" + number, {g.channels_out});
+  b.stages().keep_tiles_inside();
+  constexpr int side = 2;
+  b.stages().read_as_zero_outside(image, {side});
+  const Value pixels = formula::permuted(image, {0, 3, 1, 2});
+  Value sums = formula::in_order(algorithms::depthwise(pixels, w, slides(g.sliding)), {0, 2, 3, 1});
+  if (!sums->is_map()) sums = formula::asked_first(sums);
+  const Value biased = formula::named("biased", sums + bias);
+  b.stages().add({biased});
+  return {b.stages().stored(biased), b.stage(sums).func, {}};
 }
 
 // What a link makes of its sums, over (c, x, y, n).
@@ -48,19 +50,23 @@ Tensor result(const Link &link, const Tensor &sums, const std::vector<Tensor> &o
 Build build(const Halide::Target &target, const std::vector<Link> &links, const schedules::ChainKnobs &knobs,
             const Call &call) {
   Build b(target, Build::Schedule::own, call);
-  Tensor image = b.input("x", 4);
+  const Geometry &first = links[0].geometry;
+  Value image = declared(
+      b, "x", {first.batch, first.height, first.width, links[0].is_depthwise ? first.channels_out : first.channels_in});
   std::vector<schedules::ChainLink> stages;
   for (const Link &link : links) {
+    const Geometry &g = link.geometry;
     const std::string number = std::to_string(stages.size());
-    const Tensor w = b.input("w" + number, link.is_depthwise ? 3 : 5);
-    const Tensor bias = b.input("b" + number, link.is_depthwise ? 1 : 2);
+    const WindowSums y = (link.is_depthwise ? depthwise_sums : packed_sums)(b, image, g, number);
     const std::vector<Tensor> operands = link.epilogue.inputs(b, 4);
     const bool last = stages.size() + 1 == links.size();
-    Tensor sums;
-    stages.push_back(link_sums(link, image, w, bias, sums));
-    image = last && !link.is_depthwise ? packed_result(sums, link.geometry, link.epilogue, operands)
-                                       : result(link, sums, operands);
-    stages.back().out = last ? b.output("y", image) : image.func();
+    const Tensor made = last && !link.is_depthwise ? packed_result(y.biased, g, link.epilogue, operands)
+                                                   : result(link, y.biased, operands);
+    stages.push_back(
+        {last ? b.output("y", made) : made.func(), y.sums, y.padded, link.is_depthwise, g.channels_in, shape_of(g)});
+    if (last) break;
+    image = formula::input("image" + number, {g.batch, g.out_height(), g.out_width(), g.channels_out});
+    b.stages().add_input(image, made.func());
   }
   b.schedule([&](const Machine &m) { schedules::chain(stages, m, knobs); });
   b.finish(nullptr);

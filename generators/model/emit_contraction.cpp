@@ -1,24 +1,17 @@
 #include "generators/model/emitters.h"
 #include "generators/model/packed.h"
-#include "schedules/forms/padding.h"
 
 namespace saltern::generators {
 
 namespace {
 
-using forms::Tensor;
-
 Build build(const Halide::Target &target, const Geometry &g, const Epilogue &epilogue, const Call &call) {
   Build b(target, Build::Schedule::own, call);
-  const Tensor x = b.input("x", 4), w = b.input("w", 5), bias = b.input("b", 2);
-  const std::vector<Tensor> operands = epilogue.inputs(b, 4);
-
-  const Tensor image = g.is_padded() ? forms::zero_padded(x) : x;
-  const Tensor y = packed_sums(image, w, bias, g);
-  const Halide::Func out = b.output("y", packed_result(y, g, epilogue, operands));
+  const WindowSums y = packed_sums(b, declared(b, "x", {g.batch, g.height, g.width, g.channels_in}), g);
+  const Halide::Func out = b.output("y", packed_result(y.biased, g, epilogue, epilogue.inputs(b, 4)));
   b.schedule([&](const Machine &m) {
-    schedules::packed_convolution({out, y.func(), g.is_padded() ? image.func() : Halide::Func(), g.channels_in},
-                                  shape_of(g), m, schedules::PackedConvolutionKnobs::fitting(m, shape_of(g)));
+    schedules::packed_convolution({out, y.sums, y.padded, g.channels_in}, shape_of(g), m,
+                                  schedules::PackedConvolutionKnobs::fitting(m, shape_of(g)));
   });
   b.finish(nullptr);
   return b;

@@ -9,13 +9,10 @@ namespace saltern::generators {
 namespace {
 
 Build build(const Halide::Target &target, const PoolWindow &w, const Call &call) {
-  const auto slide = [](const Sliding<int> &s) {
-    return algorithms::Slide{s.stride, s.dilation, s.pad_before, s.pad_after};
-  };
   Build b(target, Build::Schedule::own, call);
   const formula::Value x = formula::permuted(b.input("x", {"n", "height", "width", "c"}), {0, 3, 1, 2});
-  const algorithms::Slides slides = {slide(w.sliding.y), slide(w.sliding.x)};
-  const formula::Value y = formula::in_order(algorithms::max_pool(x, {w.kernel_y, w.kernel_x}, slides), {0, 2, 3, 1});
+  const formula::Value y =
+      formula::in_order(algorithms::max_pool(x, {w.kernel_y, w.kernel_x}, slides(w.sliding)), {0, 2, 3, 1});
   const Halide::Func out = b.output("y", y);
   b.schedule([&](const Machine &m) { schedules::window(out, b.stage(y).func, m); });
   b.finish(nullptr);

@@ -3,7 +3,6 @@
 
 #include "generators/model/emit.h"
 #include "generators/model/merged_axes.h"
-#include "schedules/forms/window.h"
 
 namespace saltern::generators {
 
@@ -76,8 +75,6 @@ bool reads_its_place(const formula::Expression &element);
 
 // A text that is equal for values of one type, shape and layout.
 std::string key_of(const Graph::Value &v);
-
-forms::Sliding2d expressions(const Sliding2d<int> &s);
 
 // The extents of an image (N, C, H, W) whose channels are innermost.
 std::vector<int> image_extents(const Shape &shape);

@@ -14,6 +14,13 @@ double Geometry::flops() const {
   return 2.0 * channels_in * kernel_x * kernel_y * channels_out * out_width() * out_height() * batch;
 }
 
+algorithms::Slides slides(const Sliding2d<int> &s) {
+  const auto along = [](const Sliding<int> &a) {
+    return algorithms::Slide{a.stride, a.dilation, a.pad_before, a.pad_after};
+  };
+  return {along(s.y), along(s.x)};
+}
+
 Sliding2d<int> sliding_of(const Attributes &attributes) {
   const Window w = window(attributes);
   const auto narrow = [](const Sliding<int64_t> &s) {

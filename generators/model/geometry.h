@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "algorithms/sliding.h"
 #include "dsl/shapes.h"
 #include "runtime/graph/graph.h"
 
@@ -27,6 +28,7 @@ struct Geometry {
 constexpr int panel = 16;
 inline int panels(const Geometry &g) { return (g.channels_out + panel - 1) / panel; }
 
+algorithms::Slides slides(const Sliding2d<int> &s);
 // The attributes strides, pads and dilations of a node.
 Sliding2d<int> sliding_of(const Attributes &attributes);
 

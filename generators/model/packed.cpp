@@ -1,28 +1,15 @@
 #include "generators/model/packed.h"
 
+#include "algorithms/convolution.h"
+#include "dsl/axis_order.h"
 #include "generators/model/emitters.h"
-#include "schedules/forms/conv2d.h"
 
 namespace saltern::generators {
 
 namespace {
 
 using forms::Tensor;
-
-// The image for every block of output channels.
-Tensor for_every_block(const Tensor &x, int blocks) {
-  Halide::Var c("c"), g("g"), at_x("x"), at_y("y"), n("n");
-  Halide::Func f("image");
-  f(c, g, at_x, at_y, n) = x(c, at_x, at_y, n);
-  return {f, {x.extent(0), blocks, x.extent(1), x.extent(2), x.extent(3)}};
-}
-
-Tensor unpacked(const Tensor &packed) {
-  Halide::Var ci("ci"), kx("kx"), ky("ky"), co("co"), g("g");
-  Halide::Func f("weights");
-  f(ci, kx, ky, co, g) = packed(co, ci, kx, ky, g);
-  return {f, {packed.extent(1), packed.extent(2), packed.extent(3), packed.extent(0), packed.extent(4)}};
-}
+using formula::Value;
 
 bool fills_panels(const Geometry &g) { return g.channels_out % panel == 0; }
 
@@ -36,8 +23,27 @@ std::vector<EmittedArgument> packed_arguments(const Graph &graph, const Graph::N
           {{panel, panels(g)}, "", packed_bias(bias, g)}};
 }
 
-Tensor packed_sums(const Tensor &image, const Tensor &weights, const Tensor &bias, const Geometry &g) {
-  return forms::conv2d(for_every_block(image, panels(g)), unpacked(weights), bias, expressions(g.sliding));
+Value declared(Build &b, const std::string &name, const std::vector<int> &extents) {
+  const Value v = formula::input(name, {extents.begin(), extents.end()});
+  b.declare(v);
+  return v;
+}
+
+// A block of output channels is a group, whose image is that of all.
+WindowSums packed_sums(Build &b, const Value &image, const Geometry &g, const std::string &number) {
+  const Value w = declared(b, "w" + number, {panels(g), g.kernel_y, g.kernel_x, g.channels_in, panel}),
+              bias = declared(b, "b" + number, {panels(g), panel});
+  b.stages().keep_tiles_inside();
+  if (g.is_padded()) b.stages().read_as_zero_outside(image);
+  const Value for_every_block =
+      formula::inlined({g.batch, panels(g), g.channels_in, g.height, g.width},
+                       [&](const formula::Axes &at) { return image(at[0], at[3], at[4], at[2]); });
+  const Value sums = formula::in_order(
+      algorithms::grouped_conv2d(for_every_block, formula::permuted(w, {0, 4, 3, 1, 2}), slides(g.sliding)),
+      {0, 3, 4, 1, 2});
+  const Value biased = formula::named("biased", sums + bias);
+  b.stages().add({biased});
+  return {b.stages().stored(biased), b.stage(sums).func, g.is_padded() ? b.stage(image).func : Halide::Func()};
 }
 
 Tensor packed_result(const Tensor &sums, const Geometry &g, const Epilogue &epilogue,

@@ -11,9 +11,16 @@ namespace saltern::generators {
 // Its weights and its bias, as packed_sums takes them.
 std::vector<EmittedArgument> packed_arguments(const Graph &graph, const Graph::Node &node, const Geometry &g);
 
-// y(co, block, x, y, n) of an image (c, x, y, n) that reads as zero outside its extents.
-forms::Tensor packed_sums(const forms::Tensor &image, const forms::Tensor &weights, const forms::Tensor &bias,
-                          const Geometry &g);
+// Sums of windows as a stage of a pipeline, and the image as they read it.
+struct WindowSums {
+  forms::Tensor biased;       // with the bias
+  Halide::Func sums, padded;  // `padded` is undefined where nothing lies around the image
+};
+
+// Over (co, block, x, y, n), of an image (n, y, x, c); declares weights and bias as inputs of these names.
+WindowSums packed_sums(Build &b, const formula::Value &image, const Geometry &g, const std::string &number = "");
+// An input of these extents, the outermost first.
+formula::Value declared(Build &b, const std::string &name, const std::vector<int> &extents);
 
 // The epilogue of such sums, over (co, block, x, y, n) where channels fill all panels; else over (c, x, y, n), so that a
 // guard can leave out what is past the last channel.

@@ -1,5 +1,6 @@
 #pragma once
-// Two-dimensional convolution with stride, dilation, padding and groups.
+// Two-dimensional convolution with stride, dilation, padding and groups, and its gradient with respect to x; that with
+// respect to w comes from the formula.
 //
 //   x(ci, g, x, y, n)  w(ci, kx, ky, co, g)  b(co, g)
 //     ->  y(co, g, x, y, n) = b(co, g) + sum_{ci, kx, ky} w(ci, kx, ky, co, g) x(ci, g, X(x, kx), Y(y, ky), n)
@@ -7,8 +8,6 @@
 //
 //   dx(ci, g, x, y, n)      = sum_{co, kx, ky} w(ci, kx, ky, co, g) dy(co, g, x', y', n)
 //                             over the x', y' with X(x', kx) = x and Y(y', ky) = y
-//   dw(ci, kx, ky, co, g)   = sum_{x, y, n} x(ci, g, X(x, kx), Y(y, ky), n) dy(co, g, x, y, n)
-//   db(co, g)               = sum_{x, y, n} dy(co, g, x, y, n)      (dense_gradient_b)
 //
 // A group is a dimension of its own, of extent 1 in the ordinary convolution. x and dy must read as zero outside their
 // extents (forms::zero_padded): that is the padding.
@@ -71,16 +70,7 @@ inline std::vector<Halide::Expr> conv2d_extents(const Tensor &x, const Tensor &w
           window_positions(x.extent(3), w.extent(2), s.y), x.extent(4)};
 }
 
-inline Tensor conv2d(const Tensor &x, const Tensor &w, const Tensor &b, const Sliding2d &s) {
-  const Pixels at = by_coordinates();
-  const auto element = [&](const Halide::Expr &ci, const Halide::Var &g, const Halide::Expr &kx, const Halide::Expr &ky,
-                           const Halide::Var &n) {
-    return x(ci, g, window_source(at.x, kx, s.x), window_source(at.y, ky, s.y), n);
-  };
-  return {conv2d_sums(element, w, b, at), conv2d_extents(x, w, s)};
-}
-
-// The same, its pixels numbered along rows.
+// Its pixels are numbered along rows.
 inline NumberedConvolution2d numbered_conv2d(const Tensor &x, const Tensor &w, const Tensor &b, const Sliding2d &s) {
   const std::vector<Halide::Expr> extents = conv2d_extents(x, w, s);
   const Pixels at = numbered(extents[2], extents[3]);
@@ -117,17 +107,6 @@ inline NumberedConvolution2d conv2d_gradient_x(const Tensor &w, const Tensor &dy
                        image.number(along_x.position(r.y) - over_x.first, along_y.position(r.z) - over_y.first) + r.x,
                    g, n);
   return {dx, at.table, image, s, {w.extent(0), w.extent(4), width, height, dy.extent(4)}};
-}
-
-inline Tensor conv2d_gradient_w(const Tensor &x, const Tensor &dy, const Sliding2d &s, const Halide::Expr &kernel_x,
-                                const Halide::Expr &kernel_y) {
-  Halide::Var ci("ci"), kx("kx"), ky("ky"), co("co"), g("g");
-  Halide::RDom r(0, dy.extent(2), 0, dy.extent(3), 0, dy.extent(4), "r");
-  Halide::Func dw("conv2d_dw");
-  dw(ci, kx, ky, co, g) = Halide::cast(x.type(), 0);
-  dw(ci, kx, ky, co, g) +=
-      x(ci, g, window_source(r.x, kx, s.x), window_source(r.y, ky, s.y), r.z) * dy(co, g, r.x, r.y, r.z);
-  return {dw, {x.extent(0), kernel_x, kernel_y, dy.extent(0), x.extent(1)}};
 }
 
 }  // namespace saltern::forms

@@ -8,23 +8,12 @@ namespace saltern::forms {
 using Sliding2d = saltern::Sliding2d<Halide::Expr>;
 using Sliding1d = saltern::Sliding<Halide::Expr>;
 
-// Where the window's element k lies when the window is at position `at`.
-inline Halide::Expr window_source(const Halide::Expr &at, const Halide::Expr &k, const Sliding1d &s) {
-  return at * s.stride + k * s.dilation - s.pad_before;
-}
-
-// The pixels of a result as a formula runs over them: by their coordinates, or numbered along rows, which lets a
-// schedule cut them in tiles that no row's end cuts short.
+// The pixels of a result, numbered along rows, which lets a schedule cut them in tiles that no row's end cuts short.
 struct Pixels {
   std::vector<Halide::Var> index;
   Halide::Expr x, y;
-  Halide::Func table;  // numbered: number -> (x, y)
+  Halide::Func table;  // number -> (x, y)
 };
-
-inline Pixels by_coordinates() {
-  const Halide::Var x("x"), y("y");
-  return {{x, y}, x, y, {}};
-}
 
 // Numbers past the last pixel are pixels of the last row again.
 inline Pixels numbered(const Halide::Expr &width, const Halide::Expr &height) {
@@ -81,20 +70,5 @@ inline Positions positions(const Halide::Expr &window, const Sliding1d &s) {
 
 // Steps of `extent` elements.
 inline Halide::Expr steps(const Halide::Expr &extent, const Sliding1d &s) { return (extent + s.stride - 1) / s.stride; }
-
-// dy (its last three dimensions x, y, n) spread out so that one step of it is one step of what the window slides over:
-// zero between, where a strided window never stood.
-inline forms::Tensor spread(const forms::Tensor &dy, const Sliding2d &s) {
-  Halide::Var x("x"), y("y"), n("n");
-  Halide::Func f("spread");
-  f(Halide::_, x, y, n) =
-      Halide::select(x % s.x.stride == 0 && y % s.y.stride == 0,
-                     dy.func()(Halide::_, x / s.x.stride, y / s.y.stride, n), Halide::cast(dy.type(), 0));
-  std::vector<Halide::Expr> extents = dy.extents();
-  Halide::Expr &width = extents[dy.rank() - 3], &height = extents[dy.rank() - 2];
-  width = (width - 1) * s.x.stride + 1;
-  height = (height - 1) * s.y.stride + 1;
-  return {f, extents};
-}
 
 }  // namespace saltern::forms

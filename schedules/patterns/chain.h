@@ -40,7 +40,7 @@ inline std::vector<Halide::VarOrRVar> tiled(const ChainLink &link, bool last, co
     knobs.width = std::min(knobs.width, link.shape.width);
     const auto [c, x, tile_c, tile_x] =
         register_tiles(Depthwise{out, y, {}, {}}, m, knobs, TailStrategy::ShiftInwards, TailStrategy::ShiftInwards);
-    y.update().unroll(y.rvars(0)[0]);
+    if (y.has_update_definition()) y.update().unroll(y.rvars(0)[0]);
     out.always_partition(tile_x).never_partition(row);
     return {c, x, tile_c, tile_x, row};
   }

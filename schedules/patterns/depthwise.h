@@ -58,8 +58,10 @@ inline DepthwiseTiles register_tiles(Depthwise d, const Machine &m, const Depthw
       .unroll(x);
   d.y.compute_at(d.out, tile_c).bound_extent(at[0], channels).bound_extent(at[1], knobs.width);
   d.y.vectorize(at[0], lanes).unroll(at[0]).unroll(at[1]);
-  const auto r = d.y.rvars(0);
-  d.y.update().reorder(at[0], at[1], r[0], r[1]).vectorize(at[0], lanes).unroll(at[0]).unroll(at[1]);
+  if (!d.y.has_update_definition()) return {c, x, tile_c, tile_x};  // one product
+  std::vector<Halide::VarOrRVar> order = {at[0], at[1]};
+  for (const Halide::RVar &r : d.y.rvars(0)) order.emplace_back(r);
+  d.y.update().reorder(order).vectorize(at[0], lanes).unroll(at[0]).unroll(at[1]);
   return {c, x, tile_c, tile_x};
 }
 

@@ -139,21 +139,24 @@ inline PackedTiles register_tiles(PackedConvolution p, const PackedConvolutionSh
   p.out.vectorize(lane, lanes).unroll(lane).unroll(block).unroll(px);
 
   const std::vector<Var> a = p.y.args();
-  const std::vector<Halide::RVar> r = p.y.rvars(0);
   p.y.compute_at(p.out, tile_x).bound_extent(a[0], shape.panel).bound_extent(a[1], knobs.tile_blocks);
   p.y.bound_extent(a[2], knobs.tile_width);
   p.y.vectorize(a[0], lanes).unroll(a[0]).unroll(a[1]).unroll(a[2]);
-  p.y.update()
-      .reorder({a[0], a[1], a[2], r[0], r[1], r[2], a[3], a[4]})
-      .vectorize(a[0], lanes)
-      .unroll(a[0])
-      .unroll(a[1])
-      .unroll(a[2]);
+  const PackedTiles tiles = {lane, block, px, tile_x, tile_block};
+  if (!p.y.has_update_definition()) return tiles;  // one product
+  // Steps over channels, along a row and over rows, as far as there are several.
+  const std::vector<Halide::RVar> r = p.y.rvars(0);
+  std::vector<Halide::VarOrRVar> order = {a[0], a[1], a[2]};
+  order.insert(order.end(), r.begin(), r.end());
+  order.insert(order.end(), {a[3], a[4]});
+  p.y.update().reorder(order).vectorize(a[0], lanes).unroll(a[0]).unroll(a[1]).unroll(a[2]);
   // Where sums over channels are short, those along a row go on without a loop; a long window would be long code.
   constexpr int most_unrolled = 16;
-  if (p.channels_in < 4) p.y.update().unroll(r[0]);
-  if (p.channels_in < 4 && shape.taps <= most_unrolled) p.y.update().unroll(r[1]);
-  return {lane, block, px, tile_x, tile_block};
+  if (p.channels_in >= 4) return tiles;
+  size_t step = 0;
+  if (p.channels_in > 1) p.y.update().unroll(r[step++]);
+  if (shape.taps > 1 && shape.taps <= most_unrolled) p.y.update().unroll(r[step]);
+  return tiles;
 }
 
 // The copy of the image with the zeros around it, made where `at` says.

@@ -67,27 +67,22 @@ formula::Values conv2d_gradient_w(const Given &g) {
 // ---- Of each channel by itself: images lie as (n, y, x, c), weights as (ky, kx, c).
 Value pixels(const Value &v) { return permuted(v, {0, 3, 1, 2}); }
 Value pixels_in_memory(const Value &v) { return permuted(v, {0, 2, 3, 1}); }
-Value depthwise(const Value &x, const Value &w, const Slides &s) {
-  const Value taps = formula::inlined({w.extent(2), 1, w.extent(0), w.extent(1)},
-                                      [&](const formula::Axes &at) { return w(at[2], at[3], at[0]); });
-  return algorithms::convolution(x, taps, s, x.extent(1));
-}
 
 formula::Values depthwise2d(const Given &g) {
   const Value b = formula::inlined({g.in[2].extent(0), 1, 1}, [&](const formula::Axes &at) { return g.in[2](at[0]); });
-  return {pixels_in_memory(depthwise(pixels(g.in[0]), g.in[1], g.slide()) + b)};
+  return {pixels_in_memory(algorithms::depthwise(pixels(g.in[0]), g.in[1], g.slide()) + b)};
 }
 
 formula::Values depthwise2d_gradient_x(const Given &g) {
   const Value &w = g.in[0], dy = pixels(g.in[1]);
   const Value x = formula::input("image", {dy.extent(0), dy.extent(1), g.scalars[9], g.scalars[8]});
-  return {pixels_in_memory(formula::gradient({depthwise(x, w, g.slide())}, {dy}, {x})[0])};
+  return {pixels_in_memory(formula::gradient({algorithms::depthwise(x, w, g.slide())}, {dy}, {x})[0])};
 }
 
 formula::Values depthwise2d_gradient_w(const Given &g) {
   const Value x = pixels(g.in[0]), dy = pixels(g.in[1]);
   const Value w = formula::input("weights", {g.scalars[9], g.scalars[8], x.extent(1)});
-  return formula::gradient({depthwise(x, w, g.slide())}, {dy}, {w});
+  return formula::gradient({algorithms::depthwise(x, w, g.slide())}, {dy}, {w});
 }
 
 // ---- Products: x(n, i), w(o, i).
