@@ -28,7 +28,11 @@ inline Value sigmoid(const Value &x) {
 }
 inline Value silu(const Value &x) { return x * sigmoid(x); }
 inline Value swish(const Value &x, double steepness) { return x * sigmoid(x * steepness); }
-inline Value softplus(const Value &x) { return max(x, 0) + log(exp(-abs(x)) + 1); }
+// Both of its parts have a kink at 0, where it has none: its slope is written down.
+inline Value softplus(const Value &x) {
+  return with_gradient(max(x, 0) + log(exp(-abs(x)) + 1),
+                       {{x}, [x](const Value &dy) { return Values{dy * sigmoid(x)}; }});
+}
 // tanh(softplus(x)) = n / (n + 2) with n = e^x (e^x + 2), and 1 from 20 on.
 inline Value mish(const Value &x) {
   const Value e = exp(min(x, 20)), n = e * (e + 2);

@@ -24,15 +24,24 @@ inline Value pixel_shuffle(const Value &x, int64_t r, bool apart = false) {
                  });
 }
 
-// The way back, from channels that lie c apart.
-inline Value pixel_unshuffle(const Value &x, int64_t r) {
+// The way back.
+inline Value pixel_unshuffle(const Value &x, int64_t r, bool apart = true) {
   const Expression &channels = x.extent(1);
   return compute("pixel_unshuffle",
                  {x.extent(0), channels * (r * r), quotient(x.extent(2), r), quotient(x.extent(3), r)},
                  [&](Expression n, Expression c, Expression h, Expression w) {
-                   const Expression pixel = quotient(c, channels);
-                   return x(n, modulo(c, channels), h * r + quotient(pixel, r), w * r + modulo(pixel, r));
+                   const Expression pixel = apart ? quotient(c, channels) : modulo(c, r * r);
+                   return x(n, apart ? modulo(c, channels) : quotient(c, r * r), h * r + quotient(pixel, r),
+                            w * r + modulo(pixel, r));
                  });
+}
+
+// Channels that were in g groups, one of each group in turn.
+inline Value channel_shuffle(const Value &x, int64_t g) {
+  return compute("channel_shuffle", x.extents(), [&](Axes at) {
+    at[1] = modulo(at[1], g) * quotient(x.extent(1), g) + quotient(at[1], g);
+    return x.at(at);
+  });
 }
 
 // Repeated along axes of extent 1, and new ones in front.

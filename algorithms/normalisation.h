@@ -14,6 +14,7 @@
 // where the mean is large against the deviation.
 
 #include <algorithm>
+#include <optional>
 
 #include "algorithms/reductions.h"
 
@@ -59,11 +60,13 @@ inline Value lp_normalised(const Value &x, int axis, int p) {
   return where(norm == 0, 0, x / norm);
 }
 
-inline Value local_response_norm(const Value &x, int64_t size, double alpha, double beta, double bias) {
+// Of `size` channels, this many are in front: as many as behind, or one less, as ONNX has them; PyTorch has one more.
+inline Value local_response_norm(const Value &x, int64_t size, double alpha, double beta, double bias,
+                                 std::optional<int64_t> in_front = std::nullopt) {
   const Value squares = compute("squares", x.extents(), [&](const Axes &at) {
     return sum({size}, [&](const Axes &k) {
       Axes from = at;
-      from[1] = at[1] + k[0] - (size - 1) / 2;
+      from[1] = at[1] + k[0] - in_front.value_or((size - 1) / 2);
       const Expression v = x.or_else(0, from);
       return v * v;
     });
@@ -126,7 +129,8 @@ inline Value batch_norm(const Value &x, const Statistics &of, const Value &scale
 
 // What is kept of the statistics of many batches: blended with those of the last one, whose variance is made unbiased for
 // that, by the share `momentum`. In f64, as thousands of batches are blended into one number.
-inline Statistics running_statistics(const Statistics &kept, const Statistics &now, double momentum, int64_t count) {
+inline Statistics running_statistics(const Statistics &kept, const Statistics &now, const Value &momentum,
+                                     int64_t count) {
   const auto wide = [](const Value &v) { return cast(Type::f64, v); };
   const auto blend = [&](const Value &before, const Value &last) {
     return cast(before.type(), (1 - momentum) * wide(before) + momentum * last);

@@ -5,6 +5,7 @@
 //   positions_of_maxima   the number of its tap, the last axis fastest, the first of equals
 //   average_pool  the sum, divided by all taps, by those inside of x, or by those inside of x and its padding
 //   norm_pool     (sum |x|^p)^(1/p)
+//   maxima        the greatest numbers, and the numbers of their places in the image
 //
 // Gradients of the first two visit the windows that may see an element. A derived one goes through all taps of a window
 // where strides and dilations are known at run time only: a halving pool would take four steps instead of one.
@@ -145,6 +146,46 @@ inline Value norm_pool(const Value &x, const Window &window, const Slides &s, in
   const Value size = abs(x), power_of = p == 1 ? size : p == 2 ? x * x : power(size, static_cast<double>(p));
   const Value all = pooled(Function::sum, power_of, window, s);
   return p == 1 ? all : p == 2 ? sqrt(all) : power(all, 1 / static_cast<double>(p));
+}
+
+// PyTorch's: powers keep their signs, and a window that reaches past the edge counts as a whole one.
+inline Value power_pool(const Value &x, const Window &window, const Slides &s, double p) {
+  const Value powers = named("powers", p == 1 ? x : p == 2 ? x * x : power(x, p));
+  const Value mean = average_pool(powers, window, s, Counts::with_padding);
+  Expression taps = 1;
+  for (const Expression &extent : window) taps = taps * extent;
+  const Value all = mean * cast(x.type(), inlined({}, [&](const Axes &) { return taps; }));
+  return p == 1 ? all : p == 2 ? sqrt(all) : power(all, 1 / p);
+}
+
+struct Maxima {
+  Value values, indices;  // the last axis fastest
+};
+
+// Of the taps that stand at `taps`, which lie where `place` says. The gradient goes back to these places.
+inline Maxima at_taps(const Value &x, const Value &taps, const Window &window,
+                      const std::function<Axes(const Axes &at, const Axes &k)> &place) {
+  const auto from = [&](const Axes &at) {
+    Axes k(window.size());
+    Expression rest = taps.at(at);
+    for (size_t d = window.size(); d-- > 0;) {
+      k[d] = modulo(rest, window[d]);
+      rest = quotient(rest, window[d]);
+    }
+    return place(at, k);
+  };
+  const Value indices = compute("indices", taps.extents(), [&](const Axes &at) {
+    const Axes where = from(at);
+    Expression all = 0;
+    for (size_t d = 2; d < where.size(); ++d) all = all * x.extent(static_cast<int>(d)) + where[d];
+    return all;
+  });
+  return {compute("values", taps.extents(), [&](const Axes &at) { return x.at(from(at)); }), indices};
+}
+
+inline Maxima maxima(const Value &x, const Window &window, const Slides &s) {
+  const Value taps = named("taps", positions_of_maxima(x, window, s));
+  return at_taps(x, taps, window, [&](const Axes &at, const Axes &k) { return tap_of(at, at[1], k, s); });
 }
 
 }  // namespace saltern::algorithms

@@ -1,15 +1,19 @@
 # `cmake --install build/release --prefix DIR`: the program, the run world and the compiler as libraries with their
-# headers, a CMake package (find_package(Saltern): Saltern::runtime, Saltern::onnx, Saltern::compiler, Saltern::saltern,
+# headers, a CMake package (find_package(Saltern): Saltern::runtime, Saltern::nn, Saltern::onnx, Saltern::compiler, Saltern::saltern,
 # saltern_add_model) and pkg-config files (saltern, saltern-onnx, saltern-compiler). What is installed can be moved, and
 # needs neither the build tree nor the venv: Halide comes with it.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 install(TARGETS saltern RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(TARGETS saltern_runtime saltern_onnx saltern_kernels saltern_compiler_archive ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS saltern_runtime saltern_nn saltern_onnx saltern_kernels saltern_compiler_archive ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 set(saltern_include ${CMAKE_INSTALL_INCLUDEDIR}/saltern)
 install(DIRECTORY runtime DESTINATION ${saltern_include} FILES_MATCHING PATTERN "*.h"
-  PATTERN tensor_proto.h EXCLUDE)  # the only one that shows protobuf
+  PATTERN tensor_proto.h EXCLUDE  # the only one that shows protobuf
+  PATTERN runtime/python EXCLUDE)
+
+# #include <saltern/nn.h>
+install(FILES runtime/nn/all.h DESTINATION ${saltern_include} RENAME nn.h)
 
 # Whether a header of the language or of the algorithms includes Halide.h, however far away.
 function(saltern_reaches_halide HEADER OUT)
@@ -58,7 +62,7 @@ set_target_properties(saltern PROPERTIES INSTALL_RPATH "$ORIGIN/${to_private}")
 
 set(saltern_package ${CMAKE_INSTALL_LIBDIR}/cmake/Saltern)
 configure_package_config_file(cmake/SalternConfig.cmake.in ${CMAKE_BINARY_DIR}/SalternConfig.cmake
-  INSTALL_DESTINATION ${saltern_package} PATH_VARS CMAKE_INSTALL_BINDIR CMAKE_INSTALL_LIBDIR saltern_include saltern_private)
+  INSTALL_DESTINATION ${saltern_package} PATH_VARS CMAKE_INSTALL_BINDIR CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR saltern_include saltern_private)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/SalternConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/SalternConfig.cmake ${CMAKE_BINARY_DIR}/SalternConfigVersion.cmake cmake/model.cmake
   DESTINATION ${saltern_package})

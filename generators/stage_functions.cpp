@@ -6,6 +6,7 @@
 #include "dsl/index_bounds.h"
 #include "dsl/structure.h"
 #include "generators/element_code.h"
+#include "schedules/forms/float_bits.h"
 
 namespace saltern::generators {
 
@@ -85,7 +86,7 @@ class StageCode : public ElementCode {
     Expr seen = Halide::Internal::const_true();
     for (const Expression &c : all_of(counts_)) {
       const Expr e = value(c, scope);
-      seen = seen && (is_solved(c) ? e : Halide::popcount(Halide::cast<uint8_t>(e)) == 1);
+      seen = seen && (is_solved(c) ? e : forms::strict_less(0.5F, Halide::cast<float>(e)));
     }
     return seen;
   }

@@ -9,8 +9,11 @@
 
 #include "algorithms/contraction.h"
 #include "algorithms/convolution.h"
+#include "algorithms/ctc.h"
+#include "algorithms/distances.h"
 #include "algorithms/functions.h"
 #include "algorithms/losses.h"
+#include "algorithms/margins.h"
 #include "algorithms/movement.h"
 #include "algorithms/normalisation.h"
 #include "algorithms/pooling.h"
@@ -351,6 +354,35 @@ inline std::vector<std::pair<std::string, std::function<Case()>>> algorithm_case
     const LabelLoss of = label_loss(x, places(g, "labels", formula::size("n"), 4, 6), w, 2);
     return Case{"label_loss", {sum_all(of.loss) / (sum_all(of.weight) + 9)}, {x, w}, g};
   });
+  add("losses of pairs", [] {
+    Given g;
+    const Expression n = formula::size("n");
+    const Value x = sized(g, "x", {n, 5}, {4, 5}, 0.1, 0.9), t = sized(g, "t", {n, 5}, {4, 5}, 0.1, 0.9);
+    const Values losses = {huber(x, t, 0.2),
+                           smooth_l1(x, t, 0.2),
+                           binary_cross_entropy(x, t),
+                           logistic_loss(x, t, t),
+                           divergence(x, t),
+                           poisson_loss(x, 3 * t, true, true, 1e-8),
+                           gaussian_loss(x, t, x * t, true, 1e-6)};
+    return Case{"losses of pairs", losses, {x, t}, g};
+  });
+  add("margins", [] {
+    Given g;
+    const Expression n = formula::size("n"), c = formula::size("c");
+    const Value x = sized(g, "x", {n, c}, {4, 6}), w = sized(g, "w", {c}, {6});
+    const Value label = places(g, "labels", n, 4, 6);
+    const Value several = inlined({n, c}, [&](const Axes &at) {
+      return select(at[1] < 2, modulo(label(at[0]) + at[1], 6), constant_integer(Type::i64, -1));
+    });
+    return Case{"margins", {multi_margin(x, label, w, 2, 0.7), multilabel_margin(x, several)}, {x, w}, g};
+  });
+  add("distances", [] {
+    Given g;
+    const Expression n = formula::size("n");
+    const Value a = sized(g, "a", {n, 5}, {4, 5}), b = sized(g, "b", {n, 5}, {4, 5});
+    return Case{"distances", {row_distance(a, b, 2, 1e-6), norm(a * b, {0}, 2.5), cosine(a, b, 1, 1e-8)}, {a, b}, g};
+  });
   return cases;
 }
 
@@ -410,6 +442,19 @@ inline std::vector<std::pair<std::string, std::function<Case()>>> recurrent_case
         return {lstm(first.hidden, s.by, s.h0, s.c0, f, t, true, {}, onto).hidden, first.cell};
       },
       4, 2);
+  cases.emplace_back("ctc_loss", [] {
+    Given g;
+    const Expression n = formula::size("n");
+    const auto numbers = [&](const std::string &name, const Expression &extent, const std::vector<int64_t> &of) {
+      g.tensors.push_back(Tensor::of({static_cast<int64_t>(of.size())}, of));
+      g.inputs.push_back(formula::input(name, {extent}, Type::i64));
+      return g.inputs.back();
+    };
+    const Value x = sized(g, "x", {formula::size("t"), n, 4}, {5, 2, 4});
+    const Value labels = numbers("labels", 3, {1, 1, 3}), starts = numbers("starts", n, {0, 2});
+    const Value times = numbers("times", n, {5, 4}), lengths = numbers("lengths", n, {2, 1});
+    return Case{"ctc_loss", {ctc_loss(x, labels, starts, times, lengths, 0, 2)}, {x}, g};
+  });
   return cases;
 }
 

@@ -26,18 +26,18 @@ const Operation added_gradients("added_gradients", [](Value a, Value b) { return
 
 class Walk {
  public:
-  Walk(const Variable &y, const std::vector<Variable> *targets, bool record, bool free_tape)
+  Walk(const std::vector<Variable> &ys, const std::vector<Variable> *targets, bool record, bool free_tape)
       : record_(record), free_tape_(free_tape) {
     if (targets) {
       everything_ = false;
       for (const Variable &x : *targets) targets_.insert(key(x));
     }
-    collect(y);
+    collect(ys);
   }
 
-  void run(const Variable &y, const Variable &dy) {
+  void run(const std::vector<Variable> &ys, const std::vector<Variable> &dys) {
     RecordingGuard guard(record_ ? std::max(recording_mode(), RecordingMode::where_needed) : RecordingMode::off);
-    add(y, dy);
+    for (size_t i = 0; i < ys.size(); ++i) add(ys[i], dys[i]);
     // From the newest step to the oldest, all gradients of a step's outputs are complete when it is reached.
     for (auto it = steps_.rbegin(); it != steps_.rend(); ++it) {
       if (wanted_.at(it->get())) differentiate(**it);
@@ -59,9 +59,9 @@ class Walk {
   }
 
  private:
-  // Which of the steps behind y lead to something wanted.
-  void collect(const Variable &y) {
-    steps_ = steps_behind({y}, [](const Variable &v) { return v.requires_gradient(); });
+  // Which of the steps behind the results lead to something wanted.
+  void collect(const std::vector<Variable> &ys) {
+    steps_ = steps_behind(ys, [](const Variable &v) { return v.requires_gradient(); });
     for (const auto &step : steps_) {
       if (step->released())
         fail("the tape of operation '", step->operation().name,
@@ -148,8 +148,8 @@ Variable seed(const Variable &y, const Variable &dy, const char *caller) {
 
 void backward(const Variable &y, const Variable &dy, Tape tape) {
   const Variable start = seed(y, dy, "backward()");
-  Walk walk(y, nullptr, false, tape == Tape::free);
-  walk.run(y, start);
+  Walk walk({y}, nullptr, false, tape == Tape::free);
+  walk.run({y}, {start});
   NoGradient guard;
   for (auto &[leaf, gradient] : walk.leaves()) {
     const Variable &before = leaf.gradient();
@@ -159,15 +159,23 @@ void backward(const Variable &y, const Variable &dy, Tape tape) {
 
 void backward(const Variable &loss, Tape tape) { backward(loss, Variable(), tape); }
 
-std::vector<Variable> gradients(const Variable &y, const std::vector<Variable> &xs, const GradientOptions &options) {
-  const Variable start = seed(y, options.dy, "gradients()");
+std::vector<Variable> gradients(const std::vector<Variable> &ys, const std::vector<Variable> &xs,
+                                const std::vector<Variable> &dys, const GradientOptions &options) {
+  if (!dys.empty() && dys.size() != ys.size())
+    fail("gradients(): ", dys.size(), " gradients for ", ys.size(), " results");
+  std::vector<Variable> seeds;
+  for (size_t i = 0; i < ys.size(); ++i) seeds.push_back(seed(ys[i], dys.empty() ? Variable() : dys[i], "gradients()"));
   for (const Variable &x : xs)
     if (!x.requires_gradient()) fail("gradients() with respect to a Variable that does not require one");
-  Walk walk(y, &xs, options.create_graph, !options.create_graph && options.tape == Tape::free);
-  walk.run(y, start);
+  Walk walk(ys, &xs, options.create_graph, !options.create_graph && options.tape == Tape::free);
+  walk.run(ys, seeds);
   std::vector<Variable> all;
   for (const Variable &x : xs) all.push_back(walk.of(x));
   return all;
+}
+
+std::vector<Variable> gradients(const Variable &y, const std::vector<Variable> &xs, const GradientOptions &options) {
+  return gradients(std::vector<Variable>{y}, xs, {options.dy}, options);
 }
 
 }  // namespace saltern

@@ -24,5 +24,8 @@ struct GradientOptions {
 // d y / d x for each x, leaf or intermediate; undefined where y does not depend on x. gradient() stays as it is.
 std::vector<Variable> gradients(const Variable &y, const std::vector<Variable> &xs,
                                 const GradientOptions &options = {});
+// Likewise of several results at once, each by its gradient; no gradients: each has one element. options.dy is not asked.
+std::vector<Variable> gradients(const std::vector<Variable> &ys, const std::vector<Variable> &xs,
+                                const std::vector<Variable> &dys, const GradientOptions &options = {});
 
 }  // namespace saltern

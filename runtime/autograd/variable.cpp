@@ -5,6 +5,8 @@
 #include <optional>
 #include <unordered_set>
 
+#include "runtime/autograd/formula_operation.h"
+
 namespace saltern {
 
 namespace {
@@ -141,6 +143,16 @@ std::vector<std::shared_ptr<Step>> steps_behind(const std::vector<Variable> &res
 
 namespace {
 
+// Library kernels are of f32, beside which indices and labels may stand.
+bool fits_kernels(const std::vector<Tensor> &inputs) {
+  bool any = inputs.empty();
+  for (const Tensor &t : inputs) {
+    if (is_real(t.type()) && t.type() != Type::f32) return false;
+    any |= t.type() == Type::f32;
+  }
+  return any;
+}
+
 // Few kernels know what to do without elements: whoever gave an empty batch is told where it failed. Of outlines, come
 // outlines.
 std::vector<Tensor> computed(const Operation &operation, const std::vector<Tensor> &inputs, const Attributes &a) {
@@ -148,6 +160,8 @@ std::vector<Tensor> computed(const Operation &operation, const std::vector<Tenso
   for (const Tensor &t : inputs)
     if (t.is_outline() && !outlines) outlines.emplace();
   try {
+    if (operation.has_kernels && operation.algorithm && !fits_kernels(inputs))
+      return computed_by_formula(operation, inputs, a);
     return operation.compute(inputs, a);
   } catch (const Error &e) {
     std::string shapes;

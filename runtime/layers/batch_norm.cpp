@@ -96,6 +96,10 @@ const Operation batch_norm(
       return {normalised(channels_last(in.at(0)), row_major(in.at(1)), row_major(in.at(2)), row_major(in.at(3)),
                          row_major(in.at(4)), a.real("epsilon"))};
     },
+    [](const Values &in, const Attributes &a) -> Values {
+      const Value epsilon = formula::constant_value(in.at(0).type(), a.real("epsilon"));
+      return {algorithms::batch_norm(in[0], {in.at(1), in.at(2)}, in.at(3), in.at(4), epsilon)};
+    },
     [](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
       const std::vector<Variable> d =
           apply(batch_norm_inference_gradient, {t.input(0), t.input(1), t.input(2), t.input(3), dy[0]}, t.attributes());

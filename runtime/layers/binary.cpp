@@ -104,7 +104,7 @@ class Binary {
 };
 
 // 1 where x is 0, 0 where it is a normal number.
-Variable is_zero(const Variable &x) { return 1.0 - minimum(absolute(x) * 1e38, scalar(1)); }
+Variable is_zero(const Variable &x) { return 1.0 - minimum(absolute(x) * 1e38, scalar(1, x)); }
 
 }  // namespace
 
@@ -133,7 +133,7 @@ const Binary power("power", Binary::Second{[](Argument a, Argument b, Argument c
                                            },
                                            [](Argument a, Argument b, Argument c) {
                                              return power.gradient_b(a, b, c) *
-                                                    log(saltern::maximum(a, scalar(1.17549435e-38)));
+                                                    log(saltern::maximum(a, scalar(1.17549435e-38, a)));
                                            }});
 
 }  // namespace operations
@@ -146,7 +146,7 @@ Variable maximum(const Variable &a, const Variable &b) { return operations::maxi
 Variable minimum(const Variable &a, const Variable &b) { return operations::minimum(a, b); }
 Variable power(const Variable &a, const Variable &b) { return operations::power(a, b); }
 
-Variable scalar(double value) { return Variable(Tensor::full({}, value)); }
+Variable scalar(double value, Type type) { return Variable(Tensor::full({}, value, type)); }
 
 void add_to(const Tensor &a, const Tensor &b) { call_strided("add", a, {a, b}); }
 

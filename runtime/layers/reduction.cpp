@@ -82,6 +82,12 @@ const Operation sum(
       }
       return {sum_over(in[0], marked, a.real("scale", 1))};
     },
+    [](const Values &in, const Attributes &a) -> Values {
+      std::vector<int> axes;
+      for (int64_t d : a.integers("axes")) axes.push_back(dimension(d, in.at(0).rank(), "sum"));
+      const Value all = axes.empty() ? in.at(0) : formula::sum(in.at(0), axes);
+      return {a.real("scale", 1) == 1 ? named("sum", all) : all * a.real("scale")};
+    },
     [](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
       const double scale = t.attributes().real("scale", 1);
       return {saltern::expand(scale == 1 ? dy[0] : saltern::sum(dy[0], {}, scale), t.shape(0))};

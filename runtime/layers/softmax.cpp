@@ -32,6 +32,12 @@ Operation::Compute along_axis(const std::string &kernel) {
   };
 }
 
+Operation::Algorithm of_x(Value (*y)(const Value &x, int axis)) {
+  return [y](const Values &in, const Attributes &a) -> Values {
+    return {y(in.at(0), dimension(a.integer("axis"), in[0].rank(), a.owner()))};
+  };
+}
+
 // (y, dy) -> dx
 Operation::Algorithm gradient_from_y(Value (*dx)(const Value &y, const Value &dy, int axis)) {
   return [dx](const Values &in, const Attributes &a) -> Values {
@@ -46,7 +52,7 @@ namespace operations {
 const Operation softmax_gradient("softmax_gradient", along_axis("softmax_gradient"),
                                  gradient_from_y(algorithms::softmax_gradient));
 
-const Operation softmax("softmax", along_axis("softmax"),
+const Operation softmax("softmax", along_axis("softmax"), of_x(algorithms::softmax),
                         [](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
                           return {apply_one(softmax_gradient, {t.output(0), dy[0]}, t.attributes())};
                         });
@@ -54,7 +60,7 @@ const Operation softmax("softmax", along_axis("softmax"),
 const Operation log_softmax_gradient("log_softmax_gradient", along_axis("log_softmax_gradient"),
                                      gradient_from_y(algorithms::log_softmax_gradient));
 
-const Operation log_softmax("log_softmax", along_axis("log_softmax"),
+const Operation log_softmax("log_softmax", along_axis("log_softmax"), of_x(algorithms::log_softmax),
                             [](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
                               return {apply_one(log_softmax_gradient, {t.output(0), dy[0]}, t.attributes())};
                             });

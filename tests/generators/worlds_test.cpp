@@ -77,8 +77,9 @@ const Levels rooms = {{"runtime/error.h", "runtime/temporarily.h", "runtime/vers
                       {"runtime/formula"},
                       {"runtime/autograd", "runtime/layers", "runtime/layers.h", "runtime/operations.h",
                        "runtime/operations.cpp", "runtime/graph"},
-                      {"runtime/data", "runtime/optim", "runtime/report"},
-                      {"runtime/onnx"}};
+                      {"runtime/data", "runtime/optim", "runtime/report", "runtime/nn"},
+                      {"runtime/onnx"},
+                      {"runtime/python"}};
 
 // -1: it is in none of them.
 int level_of(const std::string &path, const Levels &levels) {

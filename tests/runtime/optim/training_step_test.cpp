@@ -9,6 +9,7 @@
 #include "runtime/autograd/backward.h"
 #include "runtime/graph/model_file.h"
 #include "runtime/graph/text.h"
+#include "runtime/nn/layer.h"
 #include "tests/errors.h"
 #include "tests/scratch_folder.h"
 #include "tests/training_problems.h"
@@ -64,6 +65,52 @@ TEST(TrainingStep, GivesTheBitsOfTheTapeWithEveryOptimizer) {
     expect_steps_of_the_tape<SGD>(problem, SgdOptions{0.1, 0.9, 0.01, 0, true});
     expect_steps_of_the_tape<Adam>(problem, AdamOptions{0.01, 0.9, 0.999, 1e-8, 0.01});
     expect_steps_of_the_tape<AdamW>(problem, AdamOptions{0.01, 0.9, 0.999, 1e-8, 0.01});
+  }
+}
+
+// Layers by their names: those with kernels give the same bits, formulas the same numbers.
+Problem named_layers(bool formulas, const nn::Argument &momentum) {
+  return {[formulas, momentum](Random &) {
+            nn::manual_seed(3);
+            Sequential net(nn::make("BatchNorm1d", {4}, {{"momentum", momentum}}), nn::make("Linear", {3, 6}),
+                           nn::make("ReLU", {}), nn::make("LayerNorm", {6}), nn::make("RMSNorm", {6}));
+            if (formulas) net.add(nn::make("InstanceNorm1d", {4, 1e-5, 0.2, true}));
+            if (formulas) net.add(nn::make("GroupNorm", {2, 4}));
+            net.add(Flatten());
+            net.add(nn::make("Linear", {24, 3}));
+            return net;
+          },
+          [](Random &random) {
+            return Batch{random.uniform_tensor({5, 4, 3}, -1, 1), classes(random, 5, 3, 1)};
+          },
+          [formulas](const Variable &y, const Variable &labels) {
+            return nn::variable_of(nn::call("cross_entropy", {y, labels}, {{"label_smoothing", formulas ? 0.2 : 0.0}}));
+          }};
+}
+
+TEST(TrainingStep, HasStateOfLayersByName) {
+  expect_steps_of_the_tape<SGD>(named_layers(false, 0.1), SgdOptions{0.1, 0.9});
+  expect_steps_of_the_tape<SGD>(named_layers(false, nn::Argument()), SgdOptions{0.1, 0.9});
+}
+
+TEST(TrainingStep, HasFormulasOfLayersByName) {
+  const Problem problem = named_layers(true, 0.1);
+  Random random(5), data(6);
+  Sequential net = problem.net(random);
+  SGD optimizer(net, {0.1, 0.9});
+  const Batch first = problem.batch(data);
+  const Graph step = training_step(net, first.x, first.labels, problem.loss, optimizer);
+  State state;
+  for (int i = 0; i < 5; ++i) {
+    const Batch batch = problem.batch(data);
+    double loss = 0;
+    const double in_graph = step_in_graph(step, batch, state);
+    step_on_tape(net, optimizer, problem, batch, loss);
+    EXPECT_NEAR(in_graph, loss, 1e-5) << "step " << i;
+  }
+  for (const auto &[name, t] : net.state()) {
+    const std::vector<double> x = t.reals(), y = state.at(name).reals();
+    for (size_t k = 0; k < x.size(); ++k) EXPECT_NEAR(x[k], y[k], 1e-5) << name;
   }
 }
 

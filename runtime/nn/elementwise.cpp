@@ -1,0 +1,216 @@
+// Functions of numbers that are no layers: operators with broadcasting, and what C's math library has.
+
+#include <algorithm>
+
+#include "algorithms/functions.h"
+#include "runtime/layers/binary.h"
+#include "runtime/layers/unary.h"
+#include "runtime/nn/families.h"
+#include "runtime/nn/types.h"
+
+namespace saltern::nn {
+
+namespace {
+
+using namespace formula;
+using F = formula::Function;
+
+// ---- Element types, as PyTorch mixes them: what is real before what is whole before what is true, then the wider.
+
+int rank_of(Type type) {
+  const TypeFacts &f = facts(type);
+  return (f.kind == TypeFacts::Kind::real ? 2000 : f.kind == TypeFacts::Kind::boolean ? 0 : 1000) + f.bits;
+}
+
+Type common(Type a, Type b) { return rank_of(a) >= rank_of(b) ? a : b; }
+
+// A number takes the type of the tensor that it meets, unless it is of a higher kind.
+Type type_beside(const Argument &number, Type type) {
+  if (number.as<double>() && !is_real(type)) return Type::f32;
+  return number.as<int64_t>() && type == Type::boolean ? Type::i64 : type;
+}
+
+struct Operands {
+  Variable a, b;
+};
+
+Operands promoted(const Arguments &of, const char *first = "input", const char *second = "other") {
+  const Argument &x = of[first], &y = of[second];
+  const auto *u = x.as<Variable>(), *v = y.as<Variable>();
+  if (u && v) {
+    const Type type = common(u->value().type(), v->value().type());
+    return {to_type(*u, type), to_type(*v, type)};
+  }
+  if (u) {
+    const Type type = type_beside(y, u->value().type());
+    return {to_type(*u, type), scalar(of.real(second), type)};
+  }
+  if (!v) of.refuse(first, "a tensor");
+  const Type type = type_beside(x, v->value().type());
+  return {scalar(of.real(first), type), to_type(*v, type)};
+}
+
+// What is computed of whole numbers as of real ones.
+Variable as_real(const Variable &x) { return is_real(x.value().type()) ? x : to_type(x, Type::f32); }
+
+// ---- Of two.
+
+nn::Function::Body of_two(Variable (*f)(const Variable &, const Variable &)) {
+  return [f](const Arguments &a) {
+    const Operands o = promoted(a);
+    return f(o.a, o.b);
+  };
+}
+
+const nn::Function add("add", "input, other, *, alpha=1", [](const Arguments &a) {
+  const Operands o = promoted(a);
+  return a.real("alpha") == 1 ? o.a + o.b : o.a + o.b * a.real("alpha");
+});
+const nn::Function sub("sub", "input, other, *, alpha=1", [](const Arguments &a) {
+  const Operands o = promoted(a);
+  return a.real("alpha") == 1 ? o.a - o.b : o.a - o.b * a.real("alpha");
+});
+const nn::Function mul("mul", "input, other", of_two(multiply));
+const nn::Function maximum_of("maximum", "input, other", of_two(maximum));
+const nn::Function minimum_of("minimum", "input, other", of_two(minimum));
+const nn::Function pow_of("pow", "input, exponent", [](const Arguments &a) {
+  const Operands o = promoted(a, "input", "exponent");
+  if (const auto *e = a["exponent"].as<int64_t>(); e && *e == 2) return o.a * o.a;
+  return power(o.a, o.b);
+});
+
+// The quotient, rounded as asked.
+const Operation rounded_down("rounded_down", [](const Value &x) { return map(F::floor, x); });
+const Operation truncated("truncated", [](const Value &x) { return map(F::truncate, x); });
+const nn::Function div_of("div", "input, other, *, rounding_mode=None", [](const Arguments &a) {
+  const Operands o = promoted(a);
+  const Variable q = as_real(o.a) / as_real(o.b);
+  if (!a.has("rounding_mode")) return q;
+  const bool down = a.word("rounding_mode", {"floor", "trunc"}) == "floor";
+  return to_type(down ? rounded_down(q) : truncated(q), o.a.value().type());
+});
+
+// By formulas, of operands of one type.
+struct OfTwo {
+  OfTwo(const std::string &name, const std::function<Value(const Value &, const Value &)> &of)
+      : operation(name, [of](const Values &in, const Attributes &) -> Values { return {of(in.at(0), in.at(1))}; }),
+        function(name, "input, other", [this](const Arguments &a) {
+          const Operands o = promoted(a);
+          return operation(o.a, o.b);
+        }) {}
+  Operation operation;
+  nn::Function function;
+};
+
+Value mapped(F f, const Value &a, const Value &b) { return map(f, a, b); }
+
+const OfTwo eq("eq", [](const Value &a, const Value &b) { return a == b; });
+const OfTwo ne("ne", [](const Value &a, const Value &b) { return !(a == b); });
+const OfTwo lt("lt", [](const Value &a, const Value &b) { return a < b; });
+const OfTwo le("le", [](const Value &a, const Value &b) { return a <= b; });
+const OfTwo gt("gt", [](const Value &a, const Value &b) { return b < a; });
+const OfTwo ge("ge", [](const Value &a, const Value &b) { return b <= a; });
+const OfTwo fmod_of("fmod", [](const Value &a, const Value &b) { return mapped(F::remainder, a, b); });
+const OfTwo remainder_of("remainder", [](const Value &a, const Value &b) { return mapped(F::modulo, a, b); });
+
+// Of truths; numbers are true unless 0.
+Value truth_of(const Value &v) { return v.type() == Type::boolean ? v : !(v == 0); }
+const OfTwo logical_and("logical_and", [](const Value &a, const Value &b) { return truth_of(a) && truth_of(b); });
+const OfTwo logical_or("logical_or", [](const Value &a, const Value &b) { return truth_of(a) || truth_of(b); });
+const OfTwo logical_xor("logical_xor",
+                        [](const Value &a, const Value &b) { return mapped(F::differ, truth_of(a), truth_of(b)); });
+const nn::Function logical_not("logical_not", "input",
+                               by_formula([](const Arguments &a) { return !truth_of(a.value("input")); }));
+
+const Operation chosen("where_of",
+                       [](const Value &c, const Value &a, const Value &b) { return where(truth_of(c), a, b); });
+const nn::Function where_of("where", "condition, input, other", [](const Arguments &a) {
+  const Operands o = promoted(a);
+  return chosen(a.variable("condition"), o.a, o.b);
+});
+const nn::Function masked_fill("masked_fill", "input, mask, value", [](const Arguments &a) {
+  const Operands o = promoted(a, "input", "value");
+  return chosen(a.variable("mask"), o.b, o.a);
+});
+const nn::Function clamp("clamp", "input, min=None, max=None", [](const Arguments &a) {
+  Variable x = a.variable("input");
+  if (a.has("min")) x = maximum(x, promoted(a, "input", "min").b);
+  if (a.has("max")) x = minimum(x, promoted(a, "input", "max").b);
+  return x;
+});
+const nn::Function lerp("lerp", "input, end, weight", [](const Arguments &a) {
+  const Variable x = a.variable("input");
+  return x + a.variable("weight") * (a.variable("end") - x);
+});
+
+// ---- Of one. The first have library kernels.
+
+struct OfOne {
+  OfOne(const std::string &name, Variable (*f)(const Variable &), bool keeps_whole = false)
+      : function(name, "input", [f, keeps_whole](const Arguments &a) {
+          const Variable x = a.variable("input");
+          return f(keeps_whole ? x : as_real(x));
+        }) {}
+  OfOne(const std::string &name, const std::function<Value(const Value &)> &of)
+      : operation(std::make_unique<Operation>(
+            name, [of](const Values &in, const Attributes &) -> Values { return {of(in.at(0))}; })),
+        function(name, "input", [this](const Arguments &a) { return (*operation)(as_real(a.variable("input"))); }) {}
+  OfOne(const std::string &name, F f) : OfOne(name, [f](const Value &x) { return map(f, x); }) {}
+
+  std::unique_ptr<Operation> operation;
+  nn::Function function;
+};
+
+Variable negative(const Variable &x) { return -x; }
+Variable same(const Variable &x) { return x; }
+
+const OfOne of_one[] = {
+    {"neg", negative, true},
+    {"abs", absolute, true},
+    {"square", square, true},
+    {"positive", same, true},
+    {"exp", saltern::exp},
+    {"log", saltern::log},
+    {"sqrt", saltern::sqrt},
+    {"sin", sine},
+    {"cos", cosine},
+    {"erf", saltern::erf},
+    {"reciprocal", reciprocal},
+    {"tan", F::tangent},
+    {"asin", F::arcsine},
+    {"acos", F::arccosine},
+    {"atan", F::arctangent},
+    {"sinh", F::sinh},
+    {"cosh", F::cosh},
+    {"asinh", F::arcsinh},
+    {"acosh", F::arccosh},
+    {"atanh", F::arctanh},
+    {"floor", F::floor},
+    {"ceil", F::ceiling},
+    {"round", F::round},
+    {"trunc", F::truncate},
+    {"isnan", F::is_nan},
+    {"isinf", F::is_infinite},
+    {"rsqrt", [](const Value &x) { return 1 / sqrt(x); }},
+    {"erfc", [](const Value &x) { return 1 - erf(x); }},
+    {"exp2", [](const Value &x) { return exp(x * 0.69314718055994531); }},
+    {"log2", [](const Value &x) { return log(x) * 1.4426950408889634; }},
+    {"log10", [](const Value &x) { return log(x) * 0.43429448190325183; }},
+    // Where it is small, its series: 1 + x would lose x's digits.
+    {"log1p", [](const Value &x) { return where(abs(x) < 1e-4, x - x * x * 0.5, log(x + 1)); }},
+    {"expm1", [](const Value &x) { return where(abs(x) < 1e-4, x + x * x * 0.5, exp(x) - 1); }},
+    {"frac", [](const Value &x) { return x - stop_gradient(map(F::truncate, x)); }},
+    {"sign", [](const Value &x) { return where(x > 0, 1, where(x < 0, -1, x * 0)); }},
+    {"logit", [](const Value &x) { return log(x / (1 - x)); }},
+    {"sinc",
+     [](const Value &x) {
+       const Value at = x * 3.14159265358979324;
+       return where(x == 0, 1, sin(at) / where(x == 0, 1, at));
+     }},
+};
+
+}  // namespace
+
+const void *elementwise() { return &add; }
+
+}  // namespace saltern::nn

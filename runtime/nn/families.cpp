@@ -1,0 +1,44 @@
+#include "runtime/nn/families.h"
+
+namespace saltern::nn {
+
+// One of each file with rows.
+const void *activations();
+const void *attention();
+const void *channel_norms();
+const void *class_losses();
+const void *convolutions();
+const void *distances();
+const void *dropouts();
+const void *elementwise();
+const void *embeddings();
+const void *lazy();
+const void *linears();
+const void *losses();
+const void *margin_losses();
+const void *movement();
+const void *norms();
+const void *paddings();
+const void *parametrizations();
+const void *pools();
+const void *products();
+const void *rearrangements();
+const void *recurrent();
+const void *reductions();
+const void *resampling();
+const void *sequence_losses();
+const void *transformers();
+const void *types();
+const void *uneven_pools();
+
+const void *families() {
+  static const void *const all[] = {
+      activations(),   attention(),      channel_norms(), class_losses(), convolutions(),     distances(),
+      dropouts(),      elementwise(),    embeddings(),    lazy(),         linears(),          losses(),
+      margin_losses(), movement(),       norms(),         paddings(),     parametrizations(), pools(),
+      products(),      rearrangements(), recurrent(),     reductions(),   resampling(),       sequence_losses(),
+      transformers(),  types(),          uneven_pools()};
+  return all;
+}
+
+}  // namespace saltern::nn

@@ -1,0 +1,200 @@
+#include "runtime/nn/layer.h"
+
+#include "runtime/nn/table.h"
+#include "runtime/nn/types.h"
+
+namespace saltern::nn {
+
+namespace {
+
+template <typename Pairs>
+auto *found_in(Pairs &pairs, std::string_view name) {
+  for (auto &[key, value] : pairs)
+    if (key == name) return &value;
+  return static_cast<decltype(&pairs.front().second)>(nullptr);
+}
+
+}  // namespace
+
+Forward calls(const std::string &function, const std::string &called_with) {
+  return {called_with, [function](Layer &self, const Arguments &in) -> Argument {
+            const Function *f = find_function(function);
+            if (!f) fail(self.row().name(), " calls '", function, "', which is no function");
+            std::vector<Argument> values;
+            for (const Parameter &p : f->signature().parameters()) {
+              Argument value = p.otherwise;
+              if (in.signature().has(p.name))
+                value = in[p.name];
+              else if (self.find(p.name, value)) {
+              } else if (p.name == "training")
+                value = self.training();
+              else if (self.made_with().signature().has(p.name))
+                value = self.made_with()[p.name];
+              else if (p.is_required)
+                fail(self.row().name(), " has no '", p.name, "' for its function '", function, "'");
+              values.push_back(std::move(value));
+            }
+            return (*f)(Arguments(f->signature(), self.row().name(), std::move(values)));
+          }};
+}
+
+LayerRow::LayerRow(std::string name, const std::string &made_with, Forward forward, Make make)
+    : name_(std::move(name)),
+      made_with_(made_with),
+      called_with_(forward.called_with),
+      forward_(std::move(forward)),
+      make_(std::move(make)) {
+  table<LayerRow>().add(*this);
+}
+
+Layer LayerRow::make(const std::vector<Argument> &positional, const Named &named) const {
+  return make(made_with_.bind(name_, positional, named));
+}
+
+Layer LayerRow::make(const Arguments &made_with) const {
+  Layer layer(*this, made_with);
+  if (make_) make_(layer);
+  return layer;
+}
+
+const LayerRow *find_layer(std::string_view name) { return table<LayerRow>().find(name); }
+std::vector<const LayerRow *> all_layers() { return table<LayerRow>().all(); }
+
+Layer make(const std::string &name, const std::vector<Argument> &positional, const Named &named) {
+  const LayerRow *row = find_layer(name);
+  if (!row) fail("there is no layer '", name, "'");
+  return row->make(positional, named);
+}
+
+Argument Layer::call(const std::vector<Argument> &positional, const Named &named) {
+  return row_->forward_.of(*this, row_->called_with().bind(row_->name(), positional, named));
+}
+
+void Layer::visit(Visitor &v) {
+  for (auto &[name, value] : parameters_)
+    if (value.defined()) v.parameter(name, value);
+  for (auto &[name, value] : buffers_)
+    if (value.defined()) v.buffer(name, value);
+  for (auto &[name, module] : parts_) v.child(name, *module);
+}
+
+Layer &Layer::part(const std::string &name, const std::string &layer, const std::vector<Argument> &positional,
+                   const Named &named) {
+  auto made = std::make_shared<Layer>(nn::make(layer, positional, named));
+  part(name, made);
+  return *made;
+}
+
+bool Layer::find(std::string_view name, Argument &found) const {
+  if (const Variable *p = found_in(parameters_, name)) return found = Argument(*p), true;
+  if (const Tensor *b = found_in(buffers_, name)) return found = b->defined() ? Argument(*b) : Argument(), true;
+  return false;
+}
+
+bool Layer::has_parameter(std::string_view name) const {
+  const Variable *p = found_in(parameters_, name);
+  return p && p->defined();
+}
+
+Variable &Layer::parameter(std::string_view name) {
+  Variable *p = found_in(parameters_, name);
+  if (!p) fail(row_->name(), " has no parameter '", name, "'");
+  return *p;
+}
+
+Tensor &Layer::buffer(std::string_view name) {
+  Tensor *b = found_in(buffers_, name);
+  if (!b) fail(row_->name(), " has no buffer '", name, "'");
+  return *b;
+}
+
+Module &Layer::part(std::string_view name) {
+  auto *m = found_in(parts_, name);
+  if (!m) fail(row_->name(), " has no part '", name, "'");
+  return **m;
+}
+
+std::shared_ptr<Layer> Layer::cloned() {
+  auto copy = std::make_shared<Layer>(row_->make(made_with_));
+  copy_state(copy->state(), state());
+  copy->train(training());
+  return copy;
+}
+
+std::shared_ptr<Layer> Layer::find_part(std::string_view name) const {
+  const auto *m = found_in(parts_, name);
+  return m ? std::dynamic_pointer_cast<Layer>(*m) : nullptr;
+}
+
+namespace {
+
+class Converting : public Visitor {
+ public:
+  explicit Converting(Type type) : type_(type) {}
+
+ protected:
+  void on_parameter(const std::string &, Variable &p) override {
+    p = Variable(converted(p.value()), p.requires_gradient());
+  }
+  void on_buffer(const std::string &, Tensor &b) override {
+    if (is_real(b.type())) b = converted(b);
+  }
+
+ private:
+  Tensor converted(const Tensor &t) const {
+    const NoGradient guard;
+    return t.type() == type_ ? t : to_type(t, type_).value();
+  }
+  Type type_;
+};
+
+class Setting : public Visitor {
+ public:
+  explicit Setting(const std::map<std::string, Variable> &parameters) : parameters_(parameters) {}
+
+ protected:
+  void on_parameter(const std::string &name, Variable &p) override {
+    const auto found = parameters_.find(name);
+    if (found == parameters_.end()) return;
+    if (found->second.shape() != p.shape())
+      fail("parameter '", name, "' is ", to_string(p.shape()), "; ", to_string(found->second.shape()), " was given");
+    p = found->second;
+  }
+
+ private:
+  const std::map<std::string, Variable> &parameters_;
+};
+
+}  // namespace
+
+void convert(Module &module, Type type) {
+  Converting v(type);
+  module.walk(v);
+}
+
+void set_parameters(Module &module, const std::map<std::string, Variable> &parameters) {
+  Setting v(parameters);
+  module.walk(v);
+}
+
+Random &random_numbers() {
+  static thread_local Random random(0);
+  return random;
+}
+
+void manual_seed(uint64_t seed) { random_numbers() = Random(seed); }
+
+Variable uniform_parameter(const Shape &shape, double bound) {
+  const auto b = static_cast<float>(bound);
+  return {random_numbers().uniform_tensor(shape, -b, b), true};
+}
+
+Variable normal_parameter(const Shape &shape, double deviation) {
+  const Tensor t = random_numbers().normal_tensor(shape);
+  for (int64_t i = 0; i < t.size(); ++i) t.data<float>()[i] *= static_cast<float>(deviation);
+  return {t, true};
+}
+
+Variable constant_parameter(const Shape &shape, double value) { return {Tensor::full(shape, value), true}; }
+
+}  // namespace saltern::nn

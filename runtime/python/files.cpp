@@ -1,0 +1,84 @@
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "runtime/graph/trace.h"
+#include "runtime/onnx/export.h"
+#include "runtime/onnx/run_model.h"
+#include "runtime/optim/updates.h"
+#include "runtime/python/bindings.h"
+#include "runtime/tensor/checkpoint.h"
+
+namespace nb = nanobind;
+
+namespace saltern::python {
+
+namespace {
+
+using Tensors = std::map<std::string, Variable>;
+
+void save(const std::string &path, const Tensors &tensors, const std::map<std::string, std::string> &metadata) {
+  Checkpoint c;
+  for (const auto &[name, v] : tensors) c.tensors[name] = v.value();
+  c.metadata = metadata;
+  save_checkpoint(path, c);
+}
+
+std::pair<Tensors, std::map<std::string, std::string>> load(const std::string &path) {
+  const Checkpoint c = load_checkpoint(path);
+  Tensors all;
+  for (const auto &[name, t] : c.tensors) all.emplace(name, Variable(t));
+  return {all, c.metadata};
+}
+
+// The outputs by name.
+Tensors run(const Model &model, const Tensors &inputs) {
+  HostValues in;
+  for (const auto &[name, v] : inputs) in[name] = v.value();
+  Tensors out;
+  for (const auto &[name, value] : run_model(model, in)) {
+    if (!value.is_tensor()) unsupported("the output '", name, "' is no tensor");
+    out.emplace(name, Variable(value.tensor()));
+  }
+  return out;
+}
+
+// What was computed from inputs while a Recording lived, as an ONNX file.
+void export_onnx(const std::string &path, const NamedVariables &inputs, const NamedVariables &outputs,
+                 const Tensors &names) {
+  std::map<std::string, Tensor> constants;
+  for (const auto &[name, v] : names) constants[name] = v.value();
+  save_onnx(path, onnx_of(trace(inputs, outputs, constants)));
+}
+
+// An optimizer's step for one parameter: what an update takes (runtime/optim/updates.h), written over.
+void update(const std::string &operation, const nb::dict &options, const std::vector<Variable> &tensors) {
+  Attributes attributes;
+  for (const auto &[name, value] : options) {
+    if (nb::isinstance<nb::float_>(value))
+      attributes.set(nb::cast<std::string>(name), nb::cast<double>(value));
+    else
+      attributes.set(nb::cast<std::string>(name), nb::cast<int64_t>(nb::int_(value)));
+  }
+  std::vector<Tensor> in;
+  for (const Variable &v : tensors) in.push_back(v.value());
+  update_in_place({operation, attributes, {}, 0}, in);
+}
+
+}  // namespace
+
+void bind_files(nb::module_ &m) {
+  m.def("save", save, nb::arg("path"), nb::arg("tensors"), nb::arg("metadata"));
+  m.def("load", load, nb::arg("path"));
+  m.def("export_onnx", export_onnx);
+  m.def("update", update);
+  nb::class_<Recording>(m, "Recording").def(nb::init<>());
+  nb::class_<Model>(m, "Model")
+      .def_prop_ro("inputs", required_inputs)
+      .def_prop_ro("outputs", [](const Model &model) { return model.graph.outputs; })
+      .def("run", run);
+  m.def("load_onnx", load_onnx);
+}
+
+}  // namespace saltern::python

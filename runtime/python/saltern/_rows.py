@@ -1,0 +1,28 @@
+"""Python callables from rows of the tables that C++ has: their names, arguments and defaults."""
+import inspect
+
+from . import _saltern
+
+
+def signature_of(arguments, leading=()):
+    """An inspect.Signature from (name, is required, default, by name only) of each argument."""
+    kinds = inspect.Parameter
+    parameters = [kinds(name, kinds.POSITIONAL_OR_KEYWORD) for name in leading]
+    for name, required, default, by_name_only in arguments:
+        parameters.append(kinds(name, kinds.KEYWORD_ONLY if by_name_only else kinds.POSITIONAL_OR_KEYWORD,
+                                default=kinds.empty if required else default))
+    return inspect.Signature(parameters)
+
+
+def function_of(row):
+    def function(*args, **kwargs):
+        return row(*args, **kwargs)
+
+    function.__name__ = function.__qualname__ = row.name
+    function.__doc__ = f'{row.name}({row.signature})'
+    function.__signature__ = signature_of(row.arguments)
+    return function
+
+
+functions = {row.name: function_of(row) for row in _saltern.functions()}
+layers = {row.name: row for row in _saltern.layers()}

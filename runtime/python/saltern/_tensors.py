@@ -1,0 +1,229 @@
+"""Tensors: made from arrays, and computed with. Functions of the table whose first argument is
+`input` are their methods."""
+import contextlib
+import types
+
+import numpy as np
+
+from . import _saltern
+from ._rows import functions
+from ._saltern import Tensor
+
+table = types.SimpleNamespace(**functions)  # by name, beside Python's own sum, abs, ...
+
+
+def tensor(data, dtype=None, requires_grad=False):
+    """A tensor with a copy of the data: an array, numbers, or lists of them. Plain floats are float32."""
+    if isinstance(data, Tensor):
+        data = data.numpy()
+    array = np.array(data, dtype=dtype)
+    if dtype is None and array.dtype == np.float64 and not isinstance(data, (np.ndarray, np.generic)):
+        array = array.astype(np.float32)
+    return _saltern.leaf(_saltern.shared(array), requires_grad)
+
+
+def from_numpy(array):
+    """A tensor in the memory of the array."""
+    return _saltern.shared(array)
+
+
+def save(tensors, path, metadata=None):
+    """Writes tensors by name, such as a state_dict(), as a safetensors file; until it returns the old file stays."""
+    named = {name: t if isinstance(t, Tensor) else tensor(t) for name, t in tensors.items()}
+    _saltern.save(str(path), named, metadata or {})
+
+
+def load(path):
+    """The tensors of a safetensors file by name."""
+    return _saltern.load(str(path))[0]
+
+
+@contextlib.contextmanager
+def no_grad():
+    """Inside, nothing is recorded for gradients."""
+    guard = _saltern.NoGradient()
+    try:
+        yield
+    finally:
+        del guard
+
+
+def _array(self, dtype=None, copy=None):
+    array = self.numpy()
+    return np.array(array, dtype=dtype) if copy or (dtype is not None and dtype != array.dtype) else array
+
+
+def _requires_grad_(self, requires_grad=True):
+    if requires_grad and not self.requires_grad:
+        raise ValueError('requires_grad_(): make the tensor with requires_grad=True')
+    return self
+
+
+def _swapped(name):
+    function = functions[name]
+    return lambda self, other: function(other, self)
+
+
+Tensor.__array__ = _array
+Tensor.__array_priority__ = 1000
+Tensor.__len__ = lambda self: self.shape[0]
+Tensor.__bool__ = lambda self: bool(self.item())
+Tensor.__float__ = lambda self: float(self.item())
+Tensor.__int__ = lambda self: int(self.item())
+Tensor.__dlpack__ = lambda self, **options: self.numpy().__dlpack__(**options)
+Tensor.__dlpack_device__ = lambda self: (1, 0)
+Tensor.size = lambda self, dim=None: self.shape if dim is None else self.shape[dim]
+Tensor.dim = lambda self: self.ndim
+Tensor.numel = lambda self: int(np.prod(self.shape, dtype=np.int64))
+Tensor.tolist = lambda self: self.numpy().tolist()
+
+_operators = {'add': 'add', 'sub': 'sub', 'mul': 'mul', 'truediv': 'div', 'pow': 'pow', 'matmul': 'matmul'}
+for _operator, _name in _operators.items():
+    setattr(Tensor, f'__{_operator}__', functions[_name])
+    setattr(Tensor, f'__r{_operator}__', _swapped(_name))
+for _operator in ('neg', 'abs'):
+    setattr(Tensor, f'__{_operator}__', functions[_operator])
+
+
+def _comparison(name):
+    function = functions[name]
+    return lambda self, other: NotImplemented if other is None else function(self, other)
+
+
+for _operator in ('eq', 'ne', 'lt', 'le', 'gt', 'ge'):
+    setattr(Tensor, f'__{_operator}__', _comparison(_operator))
+Tensor.__hash__ = object.__hash__
+
+
+# ---- Parts of a tensor: x[0], x[1:5:2], x[..., None], x[mask], x[rows, columns].
+
+def _is_array(key):
+    return isinstance(key, (Tensor, np.ndarray, list))
+
+
+def _keys(self, key):
+    """One key for each dimension of the tensor, and None for each new one."""
+    keys = list(key) if isinstance(key, tuple) else [key]
+    keys = [np.asarray(k) if _is_array(k) else k for k in keys]
+    used = sum(k.ndim if isinstance(k, np.ndarray) and k.dtype == bool else k is not None and k is not Ellipsis
+               for k in keys)
+    dots = [i for i, k in enumerate(keys) if k is Ellipsis]
+    if len(dots) > 1:
+        raise IndexError('an index has more than one ...')
+    if used > self.ndim:
+        raise IndexError(f'{used} indices for a tensor of {self.ndim} dimensions')
+    at = dots[0] if dots else len(keys)
+    return keys[:at] + [slice(None)] * (self.ndim - used) + keys[at + len(dots):]
+
+
+def _getitem(self, key):
+    x, dimension, arrays = self, 0, {}
+    for k in _keys(self, key):
+        if k is None:
+            x = table.unsqueeze(x, dimension)
+        elif isinstance(k, slice):
+            start, stop, step = k.indices(x.shape[dimension])
+            if step < 0:
+                raise ValueError('an index has a negative step; flip() turns a tensor round')
+            count = max(0, -(-(stop - start) // step))
+            if count != x.shape[dimension]:
+                x = table.narrow(x, dimension, start, count) if step == 1 else \
+                    table.strided_slice(x, dimension, start, count, step)
+        elif isinstance(k, np.ndarray) and k.dtype == bool:
+            if k.shape != x.shape[dimension:dimension + k.ndim]:
+                raise IndexError(f'a mask of {k.shape} for dimensions of {x.shape[dimension:dimension + k.ndim]}')
+            for places in np.nonzero(k):
+                arrays[dimension] = tensor(places)
+                dimension += 1
+            continue
+        elif isinstance(k, np.ndarray):
+            arrays[dimension] = tensor(k.astype(np.int64) if k.size == 0 else k)
+        elif hasattr(k, '__index__'):
+            index = k.__index__()
+            if not -x.shape[dimension] <= index < x.shape[dimension]:
+                raise IndexError(f'index {index} of a dimension of {x.shape[dimension]}')
+            x = table.select(x, dimension, index)
+            continue
+        else:
+            raise TypeError(f'an index is a {type(k).__name__}')
+        dimension += 1
+    return index_of(x, arrays) if arrays else x
+
+
+def index_of(x, arrays):
+    """x with the tensors in `arrays`, by dimension, as indices."""
+    return functions['index'](x, list(arrays), list(arrays.values()))
+
+
+def _iterate(self):
+    if self.ndim == 0:
+        raise TypeError('a tensor without dimensions has no parts')
+    return iter(table.unbind(self))
+
+
+Tensor.__getitem__ = _getitem
+Tensor.__iter__ = _iterate
+
+
+# ---- Functions that take several arguments where the table has a list.
+
+def einsum(equation, *operands):
+    """einsum('ij,jk->ik', a, b)"""
+    listed = len(operands) == 1 and isinstance(operands[0], (tuple, list))
+    return functions['einsum'](equation, list(operands[0] if listed else operands))
+
+
+def _spread(name):
+    """A method whose last argument is a list, which may be given as several: x.reshape(2, -1)."""
+    function = functions[name]
+
+    def method(self, *sizes):
+        return function(self, sizes[0] if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes)
+
+    method.__name__ = name
+    method.__doc__ = function.__doc__
+    return method
+
+
+for _name in ('reshape', 'view', 'permute', 'expand', 'repeat', 'flip'):
+    setattr(Tensor, _name, _spread(_name))
+
+
+def _to(self, dtype):
+    return table.cast(self, str(np.dtype(dtype)))
+
+
+Tensor.to = _to
+Tensor.double = lambda self: _to(self, np.float64)
+Tensor.float = lambda self: _to(self, np.float32)
+Tensor.long = lambda self: _to(self, np.int64)
+Tensor.bool = lambda self: _to(self, np.bool_)
+Tensor.T = property(lambda self: table.t(self))
+Tensor.mT = property(lambda self: table.transpose(self, -2, -1))
+
+
+def zeros(*shape, dtype=np.float32, requires_grad=False):
+    return tensor(np.zeros(_shape(shape), dtype), requires_grad=requires_grad)
+
+
+def ones(*shape, dtype=np.float32, requires_grad=False):
+    return tensor(np.ones(_shape(shape), dtype), requires_grad=requires_grad)
+
+
+def full(shape, value, dtype=np.float32, requires_grad=False):
+    return tensor(np.full(shape, value, dtype), requires_grad=requires_grad)
+
+
+def arange(*bounds, dtype=None):
+    return tensor(np.arange(*bounds), dtype=dtype)
+
+
+def _shape(given):
+    return given[0] if len(given) == 1 and isinstance(given[0], (tuple, list)) else given
+
+
+# Methods: functions whose first argument is the tensor.
+for _name, _function in functions.items():
+    _first = next(iter(_function.__signature__.parameters), None)
+    if _first == 'input' and not hasattr(Tensor, _name):
+        setattr(Tensor, _name, _function)

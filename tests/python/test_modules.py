@@ -1,0 +1,85 @@
+"""Nets that are written in Python."""
+import numpy as np
+import pytest
+
+import saltern
+from saltern import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.slopes = nn.PReLU(3)
+        self.shift = nn.Parameter(np.ones(3, np.float32))
+        self.rest = nn.Sequential(nn.Tanh(), nn.PReLU())
+        self.register_buffer('count', saltern.tensor([0.0]))
+
+    def forward(self, x):
+        return self.rest(self.slopes(x))
+
+
+def test_names():
+    net = Net()
+    assert [n for n, _ in net.named_parameters()] == ['shift', 'slopes.weight', 'rest.1.weight']
+    assert list(net.state_dict()) == ['shift', 'count', 'slopes.weight', 'rest.1.weight']
+    assert 'PReLU(num_parameters=3' in repr(net)
+    assert len(list(net.modules())) == 5
+
+
+def test_training_mode_reaches_all():
+    net = Net().eval()
+    assert not any(m.training for m in net.modules())
+
+
+def test_state_goes_out_and_in():
+    one, other = Net(), Net()
+    one.slopes.weight.copy_(saltern.tensor([1.0, 2.0, 3.0]))
+    other.load_state_dict({n: np.array(t) for n, t in one.state_dict().items()})
+    assert other.slopes.weight.tolist() == [1, 2, 3]
+    with pytest.raises(KeyError, match='nothing'):
+        other.load_state_dict({**one.state_dict(), 'nothing': saltern.tensor([1.0])})
+
+
+def test_shared_parts_count_once():
+    part = nn.PReLU()
+    assert len(list(nn.Sequential(part, part).parameters())) == 1
+
+
+def test_hooks_and_containers():
+    seen = []
+    net = nn.ModuleDict({'a': nn.ReLU(), 'b': nn.ModuleList([nn.Tanh(), nn.PReLU()])})
+    net['a'].register_forward_hook(lambda module, inputs, output: seen.append(output.shape))
+    net['a'](saltern.tensor([1.0]))
+    assert seen == [(1,)] and [n for n, _ in net.named_parameters()] == ['b.1.weight']
+
+
+def test_a_module_without_super():
+    class Wrong(nn.Module):
+        def __init__(self):
+            self.part = nn.ReLU()
+
+    with pytest.raises(AttributeError, match='super'):
+        Wrong()
+
+
+def test_modules_of_another_library():
+    """Known by the names of their classes and attributes, as PyTorch's are."""
+    class Theirs:
+        training = False
+
+        def __init__(self, name, state, **attributes):
+            self.__class__ = type(name, (Theirs,), {})
+            self.__dict__.update(attributes, state=state)
+
+        def state_dict(self):
+            return self.state
+
+        def named_children(self):
+            return []
+
+    weight = saltern.tensor(np.arange(6, dtype=np.float32).reshape(2, 3))
+    linear = nn.from_torch(Theirs('Linear', {'weight': weight}, in_features=3, out_features=2, bias=None))
+    assert isinstance(linear, nn.Linear) and linear.bias is None and not linear.training
+    np.testing.assert_array_equal(np.asarray(linear.weight), np.asarray(weight))
+    with pytest.raises(TypeError, match='no layer Strange'):
+        nn.from_torch(Theirs('Strange', {}))

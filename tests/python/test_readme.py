@@ -1,0 +1,43 @@
+"""What README.md and docs/python.md show runs as it stands."""
+import pathlib
+import re
+
+import numpy as np
+
+import saltern
+
+ROOT = pathlib.Path(__file__).parents[2]
+
+
+def blocks(path):
+    return re.findall(r'```python\n(.*?)```', (ROOT / path).read_text(), re.S)
+
+
+def test_readme(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    example, = blocks('README.md')
+    exec(example, names)
+    assert names['loss'].item() < 0.02
+    model = saltern.onnx.load('net.onnx')
+    np.testing.assert_allclose(np.asarray(model(names['x'])), np.asarray(names['net'](saltern.tensor(names['x']))),
+                               rtol=1e-4, atol=1e-5)
+
+
+def test_tour(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ids, mask = np.array([[1, 2]]), np.array([[True, False]])
+    names = {'saltern': saltern, 'numpy': np, 'array': np.ones(3, np.float32), 'ids': ids, 'mask': mask}
+    tensors, second, nets, files = blocks('docs/python.md')
+    exec(tensors, names)
+    assert names['x'].grad.tolist() == [[2, 4], [6, 8]]
+    names['net'] = saltern.nn.Sequential(saltern.nn.Linear(2, 3), saltern.nn.Tanh())
+    exec(second, names)
+    names['penalty'].backward()
+    exec(nets, names)
+    assert names['Net']()(saltern.tensor(np.zeros((2, 5, 28), np.float32))).shape == (2, 10)
+    export, load, call = (line.split('#')[0] for line in files.strip().split('\n'))
+    exec(export, names)
+    names['saltern'].onnx.export(names['net'], names['x'], 'any.onnx')
+    exec(load, names)
+    assert names['model'](names['x']).shape == (2, 3)
