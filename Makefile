@@ -2,7 +2,7 @@
 cmake := build/venv/bin/cmake
 ctest := build/venv/bin/ctest
 
-.PHONY: demo test setup configure build bench bench-peers conformance-compiled models random-graphs corner-cases \
+.PHONY: demo test setup configure build bench bench-peers conformance-compiled torch-modules models random-graphs corner-cases \
   sanitize fuzz format tidy clean
 
 setup:
@@ -40,6 +40,17 @@ conformance-compiled: configure
 	$(cmake) --build --preset release --target saltern
 	SALTERN_CACHE=build/conformance_cache build/venv/bin/python tests/conformance/onnx_suite.py build/release/bin/saltern \
 	  --compiled --match 'node/*' --passing tests/conformance/compiled_passing.txt --report build/onnx_suite_compiled.txt
+
+# PyTorch's database of layers through the Python module, beside PyTorch: ten minutes. Fails when a sample fails that is
+# not known to. filter='nn.Conv*' tries some.
+torch-modules: configure
+	$(cmake) --build --preset release --target saltern_python_package
+	@cmp -s cmake/torch_requirements.txt build/torch_venv/requirements.installed || { \
+	  python3 -m venv build/torch_venv && build/torch_venv/bin/pip install -q -r cmake/torch_requirements.txt && \
+	  cp cmake/torch_requirements.txt build/torch_venv/requirements.installed; }
+	PYTHONPATH=build/release/python build/torch_venv/bin/python tests/conformance/torch_modules.py \
+	  $(if $(filter),--filter '$(filter)') --known tests/conformance/torch_modules_known.txt \
+	  --report build/torch_modules.txt
 
 # Models out of Python packages beside ONNX Runtime. make models compiled=1 compiles each of them, too.
 models: configure
