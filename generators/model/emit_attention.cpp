@@ -54,7 +54,8 @@ Build build(const Halide::Target &target, const Source &source, const Call &call
               scores = part(source, "score", e.rows, e.keys, inputs, product);
   const Value y = algorithms::attention(query, key, value, [&](const Value &) { return scores; });
   // A sum of one element is none, and what is read twice is one stage: nothing that the pattern knows.
-  const bool is_common = e.size > 1 && e.keys > 1 && query.get() != key.get() && value.get() != key.get();
+  const bool is_common =
+      e.size > 1 && e.keys > 1 && query.get() != key.get() && value.get() != key.get() && query.get() != value.get();
   if (!is_common) {
     b.output("y", formula::permuted(y, source.order));
     b.finish(nullptr);

@@ -149,6 +149,14 @@ TEST(AttentionKernel, TakesOneTensorForQueriesKeysAndValues) {
   expect_right_when_compiled(g);
 }
 
+TEST(AttentionKernel, TakesOneTensorForQueriesAndValues) {
+  const Graph g = lowered(
+      "input x f32 [6, 2, 9]\ninput k f32 [6, 9, 2]\nnode MatMul(x, k) -> s\nnode Softmax(s) -> w\n"
+      "node MatMul(w, x) -> y\noutput y\n");
+  EXPECT_EQ(operations(g), "attention");
+  expect_right_when_compiled(g);
+}
+
 TEST(AttentionKernel, IsRightOnEveryInstructionSet) {
   for (const TargetFacts &t : all_targets())
     if (t.kind == "cpu" && t.runs_here)
