@@ -137,3 +137,11 @@ def test_slopes_at_0(name, slope):
     """Differences do not see what is at one point only; these are PyTorch's."""
     x = saltern.tensor([0.0], requires_grad=True)
     assert saltern.autograd.grad(getattr(saltern.nn.functional, name)(x), x)[0].tolist() == [slope]
+
+
+@pytest.mark.parametrize('name', ['log1p', 'expm1'])
+@pytest.mark.parametrize('dtype, error', [(np.float32, 1e-6), (np.float64, 1e-13)])
+def test_small_numbers_keep_their_digits(name, dtype, error):
+    x = np.concatenate([np.logspace(-9, 1, 300), -np.logspace(-9, -0.1, 300)]).astype(dtype)
+    exact = getattr(np, name)(x.astype(np.longdouble))
+    np.testing.assert_allclose(np.asarray(getattr(saltern, name)(saltern.tensor(x))), exact, rtol=error)
