@@ -65,7 +65,8 @@ class Walk {
     for (const auto &step : steps_) {
       if (step->released())
         fail("the tape of operation '", step->operation().name,
-             "' has been freed by an earlier backward(); pass Tape::keep there to walk it twice");
+             "' has been freed by an earlier backward(); keep it there (Tape::keep, retain_graph=True) to walk it "
+             "twice");
       bool wanted = false;
       for (const Variable &in : step->inputs()) wanted |= leads_to_wanted(in);
       wanted_[step.get()] = wanted;

@@ -140,8 +140,12 @@ Arguments Arguments::with(std::string_view name, Argument value) const {
   return a;
 }
 
+std::string Arguments::refused(std::string_view name, const std::string &expected) const {
+  return owner_ + ": '" + std::string(name) + "' is " + to_string((*this)[name]) + "; expected " + expected;
+}
+
 void Arguments::refuse(std::string_view name, const std::string &expected) const {
-  refuse_arguments(owner_, ": '", name, "' is ", to_string((*this)[name]), "; expected ", expected);
+  throw Error(refused(name, expected));
 }
 
 namespace {
@@ -167,27 +171,27 @@ const double *number(const Argument &a, double &place) {
 int64_t Arguments::integer(std::string_view name) const {
   int64_t place;
   const int64_t *i = whole((*this)[name], place);
-  if (!i) refuse(name, "an integer");
+  if (!i) refuse_kind(name, "an integer");
   return *i;
 }
 
 double Arguments::real(std::string_view name) const {
   double place;
   const double *d = number((*this)[name], place);
-  if (!d) refuse(name, "a number");
+  if (!d) refuse_kind(name, "a number");
   return *d;
 }
 
 bool Arguments::flag(std::string_view name) const {
   int64_t place;
   const int64_t *i = whole((*this)[name], place);
-  if (!i) refuse(name, "True or False");
+  if (!i) refuse_kind(name, "True or False");
   return *i != 0;
 }
 
 const std::string &Arguments::word(std::string_view name) const {
   const auto *w = (*this)[name].as<std::string>();
-  if (!w) refuse(name, "a word");
+  if (!w) refuse_kind(name, "a word");
   return *w;
 }
 
@@ -199,41 +203,31 @@ const std::string &Arguments::word(std::string_view name, const std::vector<std:
   refuse(name, "one of " + all);
 }
 
-namespace {
-
 template <typename Number>
-std::vector<Number> numbers(const Argument &a, size_t count, const Number *(*read)(const Argument &, Number &)) {
+std::vector<Number> Arguments::numbers(std::string_view name, size_t count, const char *what,
+                                       const Number *(*read)(const Argument &, Number &)) const {
+  const Argument &a = (*this)[name];
+  const auto *list = a.as<Argument::List>();
+  const auto several = [&] {
+    return count == 0 ? std::string("a list of ") + what : what + (", one or " + std::to_string(count));
+  };
   Number place;
   std::vector<Number> all;
-  if (const auto *list = a.as<Argument::List>()) {
-    for (const Argument &e : *list)
-      if (const Number *n = read(e, place)) all.push_back(*n);
-    return all.size() == list->size() && (count == 0 || all.size() == count) ? all : std::vector<Number>();
+  for (const Argument &e : list ? *list : Argument::List{a}) {
+    const Number *n = read(e, place);
+    if (!n) refuse_kind(name, several());
+    all.push_back(*n);
   }
-  if (const Number *n = read(a, place)) all.assign(std::max<size_t>(count, 1), *n);
+  if (!list) all.resize(std::max<size_t>(count, 1), all[0]);
+  if (count != 0 && all.size() != count) refuse(name, several());
   return all;
 }
-
-std::string several(size_t count, const char *what) {
-  return count == 0 ? std::string("a list of ") + what : std::string(what) + ", one or " + std::to_string(count);
-}
-
-}  // namespace
 
 std::vector<int64_t> Arguments::integers(std::string_view name, size_t count) const {
-  const Argument &a = (*this)[name];
-  std::vector<int64_t> all = numbers<int64_t>(a, count, whole);
-  const auto *list = a.as<Argument::List>();
-  if (all.empty() && !(count == 0 && list && list->empty())) refuse(name, several(count, "integers"));
-  return all;
+  return numbers<int64_t>(name, count, "integers", whole);
 }
-
 std::vector<double> Arguments::reals(std::string_view name, size_t count) const {
-  const Argument &a = (*this)[name];
-  std::vector<double> all = numbers<double>(a, count, number);
-  const auto *list = a.as<Argument::List>();
-  if (all.empty() && !(count == 0 && list && list->empty())) refuse(name, several(count, "numbers"));
-  return all;
+  return numbers<double>(name, count, "numbers", number);
 }
 
 Variable Arguments::variable(std::string_view name) const {
@@ -241,17 +235,17 @@ Variable Arguments::variable(std::string_view name) const {
   if (const auto *v = a.as<Variable>()) return *v;
   double place;
   const double *d = number(a, place);
-  if (!d) refuse(name, "a tensor");
+  if (!d) refuse_kind(name, "a tensor");
   return Tensor::full({}, *d);
 }
 
 std::vector<Variable> Arguments::variables(std::string_view name) const {
   const auto *list = (*this)[name].as<Argument::List>();
-  if (!list) refuse(name, "a list of tensors");
+  if (!list) refuse_kind(name, "a list of tensors");
   std::vector<Variable> all;
   for (const Argument &e : *list) {
     const auto *v = e.as<Variable>();
-    if (!v) refuse(name, "a list of tensors");
+    if (!v) refuse_kind(name, "a list of tensors");
     all.push_back(*v);
   }
   return all;
@@ -262,7 +256,7 @@ Value Arguments::value(std::string_view name) const {
   if (const auto *v = a.as<Value>()) return *v;
   double place;
   const double *d = number(a, place);
-  if (!d) refuse(name, "a tensor");
+  if (!d) refuse_kind(name, "a tensor");
   return Value(*d);
 }
 

@@ -74,10 +74,18 @@ class Arguments {
   const Signature &signature() const { return *signature_; }
   const std::string &owner() const { return owner_; }
   const std::vector<Argument> &values() const { return values_; }
-  // "conv2d: 'stride' is 'two'; expected an integer"
+  // "conv2d: 'stride' is 0; expected at least 1": an Error. What is of another kind than asked for is an ArgumentError.
   [[noreturn]] void refuse(std::string_view name, const std::string &expected) const;
 
  private:
+  std::string refused(std::string_view name, const std::string &expected) const;
+  [[noreturn]] void refuse_kind(std::string_view name, const std::string &expected) const {
+    throw ArgumentError(refused(name, expected));
+  }
+  template <typename Number>
+  std::vector<Number> numbers(std::string_view name, size_t count, const char *what,
+                              const Number *(*read)(const Argument &, Number &)) const;
+
   const Signature *signature_;
   std::string owner_;
   std::vector<Argument> values_;

@@ -83,3 +83,9 @@ def test_modules_of_another_library():
     np.testing.assert_array_equal(np.asarray(linear.weight), np.asarray(weight))
     with pytest.raises(TypeError, match='no layer Strange'):
         nn.from_torch(Theirs('Strange', {}))
+
+
+def test_an_error_in_a_net_names_the_layer():
+    net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(3, 2))
+    with pytest.raises(ValueError, match=r"layer 2 \(Linear\): Linear: 'input' is .*; expected"):
+        net(saltern.tensor([[1.0, 2.0, 3.0]]))

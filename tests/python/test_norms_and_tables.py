@@ -112,7 +112,7 @@ def test_a_lazy_layer_is_what_it_is_named_after():
     assert layer(saltern.tensor(real(2, 4))).shape == (2, 3)
     assert [(n, p.shape) for n, p in layer.named_parameters()] == [('weight', (3, 4)), ('bias', (3,))]
     assert layer.in_features == 4 and not layer._layer.training
-    with pytest.raises(TypeError, match='in = 4'):
+    with pytest.raises(ValueError, match='in = 4'):
         layer(saltern.tensor(real(2, 5)))
 
 

@@ -12,8 +12,11 @@ class Sequential(Module):
             self.add_module(str(name), module)
 
     def forward(self, x):
-        for module in self.children():
-            x = module(x)
+        for name, module in self.named_children():
+            try:
+                x = module(x)
+            except (TypeError, ValueError) as e:
+                raise type(e)(f'layer {name} ({type(module).__name__}): {e}') from e
         return x
 
     def append(self, module):
