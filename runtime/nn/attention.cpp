@@ -3,6 +3,7 @@
 #include "runtime/nn/attention.h"
 
 #include <cmath>
+#include <limits>
 
 #include "runtime/layers/binary.h"
 #include "runtime/layers/matmul.h"
@@ -14,19 +15,15 @@ namespace saltern::nn {
 
 Variable added_mask(const Variable &mask, bool true_is_left_out, Type type) {
   if (mask.value().type() != Type::boolean) return to_type(mask, type);
-  const Argument nothing = -std::numeric_limits<double>::infinity(), zero = 0.0;
-  const Variable of_type = scalar(0, type);
-  return variable_of(call("where", {mask, true_is_left_out ? variable_of(call("add", {of_type, nothing})) : of_type,
-                                    true_is_left_out ? of_type : variable_of(call("add", {of_type, nothing}))}));
+  const Variable hidden = scalar(-std::numeric_limits<double>::infinity(), type), shown = scalar(0, type);
+  return variable_of(call("where", {mask, true_is_left_out ? hidden : shown, true_is_left_out ? shown : hidden}));
 }
 
 namespace {
 
+// Hides what comes later.
 Variable causal_mask(int64_t rows, int64_t columns, Type type) {
-  const Tensor mask = Tensor::full({rows, columns}, 0);
-  for (int64_t r = 0; r < rows; ++r)
-    for (int64_t c = r + 1; c < columns; ++c) mask.at<float>({r, c}) = -std::numeric_limits<float>::infinity();
-  return to_type(mask, type);
+  return variable_of(call("triu", {Tensor::full({rows, columns}, -std::numeric_limits<double>::infinity(), type), 1}));
 }
 
 // x(.., heads, t, e), each head several times.

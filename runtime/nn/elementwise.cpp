@@ -90,6 +90,10 @@ const nn::Function div_of("div", "input, other, *, rounding_mode=None", [](const
   return to_type(down ? rounded_down(q) : truncated(q), o.a.value().type());
 });
 
+const nn::Function floor_divide("floor_divide", "input, other", [](const Arguments &a) {
+  return div_of.call({a["input"], a["other"]}, {{"rounding_mode", "floor"}});
+});
+
 // By formulas, of operands of one type.
 struct OfTwo {
   OfTwo(const std::string &name, const std::function<Value(const Value &, const Value &)> &of)
@@ -112,6 +116,13 @@ const OfTwo gt("gt", [](const Value &a, const Value &b) { return b < a; });
 const OfTwo ge("ge", [](const Value &a, const Value &b) { return b <= a; });
 const OfTwo fmod_of("fmod", [](const Value &a, const Value &b) { return mapped(F::remainder, a, b); });
 const OfTwo remainder_of("remainder", [](const Value &a, const Value &b) { return mapped(F::modulo, a, b); });
+
+// Of truths, or of the bits of whole numbers.
+const OfTwo bitwise_and("bitwise_and", [](const Value &a, const Value &b) { return mapped(F::both, a, b); });
+const OfTwo bitwise_or("bitwise_or", [](const Value &a, const Value &b) { return mapped(F::either, a, b); });
+const OfTwo bitwise_xor("bitwise_xor", [](const Value &a, const Value &b) { return mapped(F::differ, a, b); });
+const nn::Function bitwise_not("bitwise_not", "input",
+                               by_formula([](const Arguments &a) { return !a.value("input"); }));
 
 // Of truths; numbers are true unless 0.
 Value truth_of(const Value &v) { return v.type() == Type::boolean ? v : !(v == 0); }

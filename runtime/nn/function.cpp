@@ -90,9 +90,7 @@ const Function *find_function(std::string_view name) { return table<Function>().
 std::vector<const Function *> all_functions() { return table<Function>().all(); }
 
 Argument call(const std::string &name, const std::vector<Argument> &positional, const Named &named) {
-  const Function *f = find_function(name);
-  if (!f) fail("there is no function '", name, "'");
-  return f->call(positional, named);
+  return table<Function>().expect(name, "function").call(positional, named);
 }
 
 }  // namespace saltern::nn

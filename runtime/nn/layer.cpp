@@ -61,9 +61,7 @@ const LayerRow *find_layer(std::string_view name) { return table<LayerRow>().fin
 std::vector<const LayerRow *> all_layers() { return table<LayerRow>().all(); }
 
 Layer make(const std::string &name, const std::vector<Argument> &positional, const Named &named) {
-  const LayerRow *row = find_layer(name);
-  if (!row) fail("there is no layer '", name, "'");
-  return row->make(positional, named);
+  return table<LayerRow>().expect(name, "layer").make(positional, named);
 }
 
 Argument Layer::call(const std::vector<Argument> &positional, const Named &named) {

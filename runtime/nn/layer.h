@@ -86,7 +86,7 @@ class Layer : public Module {
   std::shared_ptr<Layer> cloned();
   // Null where there is none, or it is no layer of a row.
   std::shared_ptr<Layer> find_part(std::string_view name) const;
-  // The parameter or buffer of that name; null where there is neither.
+  // Whether there is a parameter or buffer of that name; `found` is it then.
   bool find(std::string_view name, Argument &found) const;
 
  private:

@@ -2,6 +2,7 @@
 
 #include "algorithms/movement.h"
 #include "algorithms/ranking.h"
+#include "dsl/derivative.h"
 #include "runtime/layers/reduction.h"
 #include "runtime/nn/axes.h"
 #include "runtime/nn/families.h"
@@ -292,26 +293,29 @@ const nn::Function index_of("index", "input, dims, indices", [](const Arguments 
   return apply_one(indexed, in, {{"dims", dims}});
 });
 
-// input with src added where index says.
+// input with src added where index says: the way back of gathering.
 const nn::Function scattered("scatter_add_along", "input, dim, index, src", by_formula([](const Arguments &a) {
-                               const Value x = a.value("input"), index = a.value("index"), from = a.value("src");
+                               const Value x = a.value("input"), index = a.value("index"), all = a.value("src");
                                const int d = dimension(a.integer("dim"), x.rank(), a.owner());
-                               return x + compute("scattered", x.extents(), [&](const Axes &at) {
-                                        return sum({index.extent(d)}, [&](const Axes &k) {
-                                          const Axes source = algorithms::with_index(at, d, k[0]);
-                                          Expression is_there =
-                                              counted(index.at(source), x.extent(d)) == at[static_cast<size_t>(d)];
-                                          for (int e = 0; e < x.rank(); ++e)
-                                            if (e != d)
-                                              is_there = is_there && at[static_cast<size_t>(e)] < index.extent(e);
-                                          return formula::select(is_there, from.at(source), constant(x.type(), 0));
+                               const Value from = inlined(index.extents(), [&](const Axes &at) { return all.at(at); });
+                               return x + adjoint(x.extents(), from, [&](const Value &to) {
+                                        return compute("gathered", index.extents(), [&](const Axes &at) {
+                                          return to.at(
+                                              algorithms::with_index(at, d, counted(index.at(at), x.extent(d))));
                                         });
                                       });
                              }));
 const nn::Function scatter_add("scatter_add", "input, dim, index, src", [](const Arguments &a) {
-  const Variable x = a.variable("input"), index = a.variable("index");
-  check_indices(a, "index", index, x.shape()[axis_of(a, "dim", x)]);
-  return scattered.call({x, a["dim"], index, a.variable("src")});
+  const Variable x = a.variable("input"), index = a.variable("index"), from = a.variable("src");
+  const size_t d = axis_of(a, "dim", x);
+  for (size_t i = 0; i < x.shape().size(); ++i) {
+    if (index.shape().size() != x.shape().size() || (i != d && index.shape()[i] > x.shape()[i]))
+      a.refuse("index", "a tensor of the input's rank, no larger beside `dim`");
+    if (from.shape().size() != x.shape().size() || from.shape()[i] < index.shape()[i])
+      a.refuse("src", "a tensor of the index's rank, no smaller");
+  }
+  check_indices(a, "index", index, x.shape()[d]);
+  return scattered.call({x, a["dim"], index, from});
 });
 
 }  // namespace

@@ -25,6 +25,12 @@ class Table {
     const auto it = rows_.find(name);
     return it == rows_.end() ? nullptr : it->second;
   }
+  // The same, which has to be there: a `what`.
+  const Row &expect(std::string_view name, const char *what) const {
+    const Row *row = find(name);
+    if (!row) fail("there is no ", what, " '", name, "'");
+    return *row;
+  }
   // In alphabetical order.
   std::vector<const Row *> all() const {
     const std::lock_guard<std::mutex> lock(mutex_);

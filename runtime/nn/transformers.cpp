@@ -103,14 +103,14 @@ const LayerRow decoder_layer(
 
 // ---- Several layers, each a copy of one.
 
-std::string number_of(int64_t i) { return "layers." + std::to_string(i); }
+std::string layer_name(int64_t i) { return "layers." + std::to_string(i); }
 
 void make_stack(Layer &self, const char *one) {
   const Arguments &a = self.made_with();
   const auto *given = a[one].as<Argument::Part>();
   const auto layer = given ? std::dynamic_pointer_cast<Layer>(*given) : nullptr;
   if (!layer) a.refuse(one, "a layer");
-  for (int64_t i = 0; i < a.integer("num_layers"); ++i) self.part(number_of(i), layer->cloned());
+  for (int64_t i = 0; i < a.integer("num_layers"); ++i) self.part(layer_name(i), layer->cloned());
   if (a.has("norm")) self.part("norm", *a["norm"].as<Argument::Part>());
 }
 
@@ -118,7 +118,7 @@ Argument stack_of(Layer &self, Variable x, const std::vector<Argument> &others, 
   for (int64_t i = 0; i < self.made_with().integer("num_layers"); ++i) {
     std::vector<Argument> positional = {x};
     positional.insert(positional.end(), others.begin(), others.end());
-    x = result_of(*self.find_part(number_of(i)), positional, named);
+    x = result_of(*self.find_part(layer_name(i)), positional, named);
   }
   if (const auto norm = self.find_part("norm")) x = (*norm)(x);
   return x;

@@ -197,9 +197,6 @@ NB_MODULE(_saltern, m) {
   m.def(
       "shared", [](const Array &a, bool requires_grad) { return Variable(shared(a), requires_grad); }, nb::arg("array"),
       nb::arg("requires_grad") = false, "A tensor in the memory of an array.");
-  m.def(
-      "copied", [](const Array &a, bool requires_grad) { return Variable(shared(a).clone(), requires_grad); },
-      nb::arg("array"), nb::arg("requires_grad") = false);
   m.def("leaf", [](const Variable &v, bool requires_grad) { return Variable(v.value(), requires_grad); });
   m.def(
       "gradients",
@@ -215,7 +212,6 @@ NB_MODULE(_saltern, m) {
       },
       nb::arg("outputs"), nb::arg("inputs"), nb::arg("grad_outputs"), nb::arg("create_graph"), nb::arg("retain_graph"));
   m.def("manual_seed", &nn::manual_seed);
-  m.def("recording", [] { return recording_mode() != RecordingMode::off; });
 
   nb::class_<NoGradient>(m, "NoGradient").def(nb::init<>());
 
@@ -250,6 +246,7 @@ NB_MODULE(_saltern, m) {
       .def("convert", [](nn::Layer &l, const std::string &type) { nn::convert(l, nn::type_named(type)); })
       .def("set_parameters",
            [](nn::Layer &l, const std::map<std::string, Variable> &all) { nn::set_parameters(l, all); })
+      .def("__deepcopy__", [](nn::Layer &l, const nb::dict &) { return l.cloned(); })
       .def("train", [](nn::Layer &l, bool on) { l.train(on); })
       .def_prop_ro("training", &nn::Layer::training)
       .def("parameters", [](nn::Layer &l) { return l.named_parameters(); })

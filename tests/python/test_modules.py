@@ -1,4 +1,6 @@
 """Nets that are written in Python."""
+import copy
+
 import numpy as np
 import pytest
 
@@ -89,3 +91,12 @@ def test_an_error_in_a_net_names_the_layer():
     net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(3, 2))
     with pytest.raises(ValueError, match=r"layer 2 \(Linear\): Linear: 'input' is .*; expected"):
         net(saltern.tensor([[1.0, 2.0, 3.0]]))
+
+
+def test_deep_copies():
+    net = Net()
+    other = copy.deepcopy(net)
+    other.slopes.weight.copy_(saltern.tensor([5.0, 5.0, 5.0]))
+    other.shift.copy_(saltern.tensor([5.0, 5.0, 5.0]))
+    assert net.slopes.weight.tolist() == [0.25] * 3 and net.shift.tolist() == [1, 1, 1]
+    assert [n for n, _ in other.named_parameters()] == [n for n, _ in net.named_parameters()]

@@ -145,3 +145,24 @@ def test_small_numbers_keep_their_digits(name, dtype, error):
     x = np.concatenate([np.logspace(-9, 1, 300), -np.logspace(-9, -0.1, 300)]).astype(dtype)
     exact = getattr(np, name)(x.astype(np.longdouble))
     np.testing.assert_allclose(np.asarray(getattr(saltern, name)(saltern.tensor(x))), exact, rtol=error)
+
+
+def test_operators_of_whole_numbers_and_truths():
+    x, yes, no = saltern.tensor([7, -7]), saltern.tensor([True, True]), saltern.tensor([True, False])
+    assert (x // 2).tolist() == [3, -4] and (x % 4).tolist() == [3, 1] and (x & 3).tolist() == [3, 1]
+    assert (yes & no).tolist() == [True, False] and (~no).tolist() == [False, True] and (yes ^ no).tolist() == [False, True]
+    assert (no | yes).tolist() == [True, True]
+
+
+def test_scatter_is_the_way_back_of_gather():
+    index = np.array([[0, 2, 0, 1], [2, 2, 1, 0]])
+    x, source = RANDOM.standard_normal((3, 4)), RANDOM.standard_normal((2, 4))
+    wanted = x.copy()
+    np.add.at(wanted, (index, np.arange(4)[None].repeat(2, 0)), source)
+    add = lambda x, s: saltern.scatter_add(x, 0, saltern.tensor(index), s)
+    np.testing.assert_allclose(np.asarray(add(saltern.tensor(x), saltern.tensor(source))), wanted)
+    check_gradients(add, [x, source])
+    with pytest.raises(ValueError, match="names 5; the dimension has 3"):
+        saltern.scatter_add(saltern.tensor(x), 0, saltern.tensor([[5]]), saltern.tensor(source))
+    with pytest.raises(ValueError, match="'src' is"):
+        saltern.scatter_add(saltern.tensor(x), 0, saltern.tensor(index), saltern.tensor([[1.0]]))

@@ -53,12 +53,6 @@ def _array(self, dtype=None, copy=None):
     return np.array(array, dtype=dtype) if copy or (dtype is not None and dtype != array.dtype) else array
 
 
-def _requires_grad_(self, requires_grad=True):
-    if requires_grad and not self.requires_grad:
-        raise ValueError('requires_grad_(): make the tensor with requires_grad=True')
-    return self
-
-
 def _swapped(name):
     function = functions[name]
     return lambda self, other: function(other, self)
@@ -77,12 +71,13 @@ Tensor.dim = lambda self: self.ndim
 Tensor.numel = lambda self: int(np.prod(self.shape, dtype=np.int64))
 Tensor.tolist = lambda self: self.numpy().tolist()
 
-_operators = {'add': 'add', 'sub': 'sub', 'mul': 'mul', 'truediv': 'div', 'pow': 'pow', 'matmul': 'matmul'}
+_operators = {'add': 'add', 'sub': 'sub', 'mul': 'mul', 'truediv': 'div', 'floordiv': 'floor_divide', 'mod': 'remainder',
+              'pow': 'pow', 'matmul': 'matmul', 'and': 'bitwise_and', 'or': 'bitwise_or', 'xor': 'bitwise_xor'}
 for _operator, _name in _operators.items():
     setattr(Tensor, f'__{_operator}__', functions[_name])
     setattr(Tensor, f'__r{_operator}__', _swapped(_name))
-for _operator in ('neg', 'abs'):
-    setattr(Tensor, f'__{_operator}__', functions[_operator])
+for _operator, _name in {'neg': 'neg', 'abs': 'abs', 'invert': 'bitwise_not'}.items():
+    setattr(Tensor, f'__{_operator}__', functions[_name])
 
 
 def _comparison(name):
@@ -193,6 +188,13 @@ def _to(self, dtype):
     return table.cast(self, str(np.dtype(dtype)))
 
 
+def _deepcopy(self, memo):
+    copied = tensor(self.numpy(), requires_grad=self.requires_grad)
+    copied.__dict__.update(self.__dict__)
+    return copied
+
+
+Tensor.__deepcopy__ = _deepcopy
 Tensor.to = _to
 Tensor.double = lambda self: _to(self, np.float64)
 Tensor.float = lambda self: _to(self, np.float32)

@@ -53,43 +53,57 @@ class ModuleList(Sequential):
         return type(self)(parts) if isinstance(index, slice) else parts
 
 
-class ModuleDict(Module):
-    """Modules by name."""
+class _Named(Module):
+    """Parts by name, as a dictionary has them: _parts is where they are."""
 
-    def __init__(self, modules=None):
+    def __init__(self, parts=None):
         super().__init__()
-        self.update(modules or {})
+        self.update(parts or {})
 
-    def update(self, modules):
-        for name, module in dict(modules).items():
-            self.add_module(name, module)
+    @property
+    def _parts(self):
+        raise NotImplementedError
+
+    def update(self, parts):
+        for name, part in dict(parts).items():
+            self[name] = part
+
+    def __setitem__(self, name, part):
+        self._parts[name] = part
 
     def __getitem__(self, name):
-        return self._modules[name]
-
-    def __setitem__(self, name, module):
-        self.add_module(name, module)
+        return self._parts[name]
 
     def __delitem__(self, name):
-        del self._modules[name]
+        del self._parts[name]
 
     def __contains__(self, name):
-        return name in self._modules
+        return name in self._parts
 
     def __len__(self):
-        return len(self._modules)
+        return len(self._parts)
 
     def __iter__(self):
-        return iter(self._modules)
+        return iter(self._parts)
 
     def keys(self):
-        return self._modules.keys()
+        return self._parts.keys()
 
     def values(self):
-        return self._modules.values()
+        return self._parts.values()
 
     def items(self):
-        return self._modules.items()
+        return self._parts.items()
+
+
+class ModuleDict(_Named):
+    """Modules by name."""
+    _parts = property(lambda self: self._modules)
+
+
+class ParameterDict(_Named):
+    """Parameters by name."""
+    _parts = property(lambda self: self._parameters)
 
 
 class ParameterList(Module):
@@ -112,33 +126,3 @@ class ParameterList(Module):
 
     def __getitem__(self, index):
         return list(self._parameters.values())[index]
-
-
-class ParameterDict(Module):
-    """Parameters by name."""
-
-    def __init__(self, parameters=None):
-        super().__init__()
-        for name, value in dict(parameters or {}).items():
-            self.register_parameter(name, value)
-
-    def __getitem__(self, name):
-        return self._parameters[name]
-
-    def __setitem__(self, name, value):
-        self.register_parameter(name, value)
-
-    def __contains__(self, name):
-        return name in self._parameters
-
-    def __len__(self):
-        return len(self._parameters)
-
-    def __iter__(self):
-        return iter(self._parameters)
-
-    def keys(self):
-        return self._parameters.keys()
-
-    def items(self):
-        return self._parameters.items()
