@@ -23,16 +23,26 @@ inline void window(Halide::Func out, Halide::Func w, const Machine &m, const std
   const int lanes = m.float_lanes();
   const Var blocks("blocks"), row("row"), c = w.args()[0];
   out.fuse(to[2], to[3], row).never_partition(to[1], row).parallel(row);
+  // The three colours of a picture are no vector, but a block.
+  constexpr int colours = 3;
+  const Halide::Expr is_picture = channels == colours;
+  Halide::Stage picture = out.specialize(is_picture);
+  picture.split(to[0], blocks, to[0], colours, TailStrategy::ShiftInwards).unroll(to[0]);
+  for (const Halide::Expr &special : cases) picture.specialize(special);
   in_blocks(out, to[0], blocks, channels, lanes, 32, cases);
   w.compute_at(out, blocks).store_in(Halide::MemoryType::Stack);
-  w.specialize(channels >= lanes).vectorize(c, lanes, TailStrategy::GuardWithIf).unroll(c);
+  const auto in_registers = [&](Halide::Stage stage) {
+    stage.specialize(is_picture).unroll(c, colours, TailStrategy::GuardWithIf);
+    stage.specialize(channels >= lanes).vectorize(c, lanes, TailStrategy::GuardWithIf).unroll(c);
+  };
+  in_registers(w);
   if (!w.has_update_definition()) return;
   const std::vector<Halide::RVar> r = w.rvars(0);
   const std::vector<Halide::VarOrRVar> steps(r.begin(), r.end());
   std::vector<Halide::VarOrRVar> order = {c};
   order.insert(order.end(), steps.begin(), steps.end());
   w.update().reorder(order).never_partition(steps);
-  w.update().specialize(channels >= lanes).vectorize(c, lanes, TailStrategy::GuardWithIf).unroll(c);
+  in_registers(w.update());
 }
 
 }  // namespace saltern::schedules
