@@ -47,8 +47,9 @@ std::vector<algorithms::Edges> edges_of(const Arguments &a, const Value &x) {
 
 const Function pad("pad", "input, pad, mode='constant', value=None", by_formula([](const Arguments &a) {
                      const Value x = a.value("input");
-                     const algorithms::EdgeSource source = source_of(a);
-                     return algorithms::padded(x, edges_of(a, x), source, a.has("value") ? a.real("value") : 0);
+                     const auto seen = a.word("mode") == "circular" ? algorithms::Seen::kept : algorithms::Seen::all;
+                     return algorithms::padded(x, edges_of(a, x), source_of(a), seen,
+                                               a.has("value") ? a.real("value") : 0);
                    }));
 
 // One number stands for all edges.

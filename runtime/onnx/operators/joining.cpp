@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "algorithms/movement.h"
+#include "algorithms/padding.h"
 #include "runtime/onnx/operators/arguments.h"
 #include "runtime/onnx/operators/axis.h"
 #include "runtime/onnx/operators/building_blocks.h"
@@ -104,28 +105,14 @@ std::vector<Edge> edges_of(const Lowering &n, const Operand &x) {
   return edges;
 }
 
-Expression mirrored(const Expression &i, const Edge &e) {
-  if (e.count == 1) return index(0);
-  const int64_t period = 2 * (e.count - 1);
-  return min(i % period, period - i % period);
-}
-
-// Where an element beside those that are kept comes from; null: it is a constant.
-using PadSource = Expression (*)(const Expression &i, const Edge &e);
-
-const std::map<std::string, PadSource> &pad_modes() {
-  static const std::map<std::string, PadSource> all = {
-      {"constant", nullptr},
-      {"reflect", mirrored},
-      {"edge", [](const Expression &i, const Edge &e) { return min(max(i, 0), e.count - 1); }},
-      {"wrap", [](const Expression &i, const Edge &e) { return i % e.count; }},
-  };
-  return all;
-}
+// ONNX's names of them.
+const std::map<std::string, std::string> pad_modes = {
+    {"constant", "constant"}, {"reflect", "reflect"}, {"edge", "replicate"}, {"wrap", "circular"}};
 
 void pad(Lowering &n) {
   const Operand &x = n.input(0);
-  const PadSource source = one_of(pad_modes(), "mode", n.attributes().word("mode", "constant"));
+  const algorithms::EdgeSource source =
+      algorithms::edge_sources().at(one_of(pad_modes, "mode", n.attributes().word("mode", "constant")));
   const std::vector<Edge> edges = edges_of(n, x);
   Shape shape;
   for (const Edge &e : edges) {
@@ -141,7 +128,7 @@ void pad(Lowering &n) {
              if (!source)
                inside = inside && i >= 0 && i < e.count;
              else if (e.count > 0 && (e.before > 0 || e.after > 0))
-               i = source(i, e);
+               i = source(i, e.count, std::max(e.before, e.after) >= e.count);
              at[d] = i + e.first;
            }
            const Expression v = from.at(at);
