@@ -74,6 +74,10 @@ inline Value lstm_hidden(const Value &w, const Value &r, const Value &c, const V
   return lstm_gate(w, r, c, p, at.output, f) * g(c);
 }
 
+// Where PyTorch has gates: reset, update, new; input, forget, cell, output.
+constexpr GruGates pytorch_gru_gates = {1, 0, 2};
+constexpr LstmGates pytorch_lstm_gates = {0, 3, 1, 2};
+
 // ---- Sequences.
 
 struct RecurrentWeights {

@@ -41,7 +41,7 @@ Work work_named(const std::string &name) {
   if (w.size() == 4 && w[0] == "conv2d") {
     const int64_t in = std::stoll(w[1]), out = std::stoll(w[2]), size = std::stoll(w[3]);
     const Variable x = random.normal_tensor({1, in, size, size}, Layout::channels_last);
-    auto layer = std::make_shared<Conv2d>(random, in, out, 3, Conv2dOptions{1, 1});
+    auto layer = std::make_shared<nn::Layer>(nn::Conv2d(in, out, 3, 1, 1));
     return [=] { (*layer)(x); };
   }
   fail("no work is called '", name, "'");

@@ -8,8 +8,7 @@
 #include "runtime/formula/just_in_time.h"
 #include "runtime/kernels/peak.h"
 #include "runtime/kernels/thread_pool.h"
-#include "runtime/layers/recurrent.h"
-#include "runtime/layers/reduction.h"
+#include "runtime/nn/all.h"
 
 namespace {
 
@@ -17,12 +16,11 @@ using namespace saltern;
 
 constexpr int64_t steps = 64, batch = 32, width = 256, layers = 2;
 
-template <typename Layer>
-void forward_and_backward(benchmark::State &state, int gates, JustInTime how, int threads) {
+void forward_and_backward(benchmark::State &state, const nn::NamedLayer &made, int gates, JustInTime how, int threads) {
   set_threads(threads);
   set_just_in_time(how);
   Random random(7);
-  Layer layer(random, width, width, {layers});
+  nn::Layer layer = made(width, width, layers);
   const Variable x(random.normal_tensor({steps, batch, width}));
   const auto step = [&] {
     layer.clear_gradients();
@@ -46,8 +44,8 @@ int main(int argc, char **argv) {
   for (const int threads : {1, 2})
     for (const JustInTime how : {JustInTime::always, JustInTime::never}) {
       const std::string end = (how == JustInTime::always ? "/compiled/" : "/library/") + std::to_string(threads);
-      saltern::add_timed("lstm" + end, forward_and_backward<LSTM>, 4, how, threads);
-      saltern::add_timed("gru" + end, forward_and_backward<GRU>, 3, how, threads);
+      saltern::add_timed("lstm" + end, forward_and_backward, nn::LSTM, 4, how, threads);
+      saltern::add_timed("gru" + end, forward_and_backward, nn::GRU, 3, how, threads);
     }
   return saltern::run_benchmarks(argc, argv);
 }

@@ -15,7 +15,7 @@ class TrainingStep {
  public:
   explicit TrainingStep(int64_t batch = 64)
       : random_(0),
-        net_(fashion_net(random_)),
+        net_(fashion_net()),
         optimizer_(net_, {0.01}),
         images_(random_.normal_tensor({batch, 1, 28, 28}, Layout::channels_last)),
         labels_(Tensor::empty({batch}, Type::i32)) {

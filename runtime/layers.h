@@ -1,16 +1,13 @@
 #pragma once
-// All layers: what a program that defines a net includes.
+// Functions of Variables that the library has kernels of, and what modules are made with. Layers are in runtime/nn/all.h.
 
-#include "runtime/layers/activations.h"
-#include "runtime/layers/batch_norm.h"
+#include "runtime/layers/containers.h"
 #include "runtime/layers/conv2d.h"
 #include "runtime/layers/dropout.h"
-#include "runtime/layers/flatten.h"
-#include "runtime/layers/layer_norm.h"
 #include "runtime/layers/linear.h"
 #include "runtime/layers/losses.h"
 #include "runtime/layers/matmul.h"
 #include "runtime/layers/pool.h"
-#include "runtime/layers/recurrent.h"
-#include "runtime/layers/sequential.h"
+#include "runtime/layers/random_stream.h"
 #include "runtime/layers/softmax.h"
+#include "runtime/layers/unary.h"

@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "runtime/autograd/backward.h"
-#include "runtime/layers.h"
+#include "runtime/nn/all.h"
 #include "runtime/tensor/random.h"
 #include "runtime/tensor/strided.h"
 
@@ -117,10 +117,10 @@ class Lambda : public Module {
   Function f_;
 };
 
-// LAYER_TEST(ReLU, ReLU(), {2, 3, 5}); the layer may draw from `random`. A further argument is the least input.
+// LAYER_TEST(ReLU, nn::ReLU(), {2, 3, 5}). A further argument is the least input.
 #define LAYER_TEST(name, layer, ...)                        \
   TEST(Jacobian, name) {                                    \
-    Random random(3);                                       \
+    nn::manual_seed(3);                                     \
     auto tested = layer;                                    \
     expect_jacobian(tested, layer_test_input(__VA_ARGS__)); \
   }

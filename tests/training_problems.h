@@ -2,7 +2,7 @@
 // Small nets with batches and losses that they are trained with, for tests of training steps.
 
 #include "runtime/graph/executor.h"
-#include "runtime/layers.h"
+#include "runtime/nn/all.h"
 #include "runtime/optim/training_step.h"
 
 namespace saltern {
@@ -14,7 +14,7 @@ struct Batch {
 };
 
 struct Problem {
-  std::function<Sequential(Random &)> net;
+  std::function<Sequential()> net;
   std::function<Batch(Random &)> batch;
   Loss loss;
 };
@@ -27,10 +27,11 @@ inline Tensor classes(Random &random, int64_t n, int64_t count, int64_t ignored 
 }
 
 inline Problem pictures() {
-  return {[](Random &random) {
-            return Sequential(Conv2d(random, 2, 5, 3, {1, 1}), BatchNorm2d(5), ReLU(), MaxPool2d(2),
-                              Dropout(random, 0.25), Conv2d(random, 5, 7, 3, {2, 1}), ReLU(), Flatten(),
-                              Dropout(random, 0.5), Linear(random, 7 * 4, 3));
+  return {[] {
+            nn::manual_seed(5);
+            return Sequential(nn::Conv2d(2, 5, 3, 1, 1), nn::BatchNorm2d(5), nn::ReLU(), nn::MaxPool2d(2),
+                              nn::Dropout(0.25), nn::Conv2d(5, 7, 3, 2, 1), nn::ReLU(), nn::Flatten(), nn::Dropout(0.5),
+                              nn::Linear(7 * 4, 3));
           },
           [](Random &random) {
             return Batch{random.uniform_tensor({5, 2, 7, 9}, -1, 1), classes(random, 5, 3, 2)};
@@ -39,7 +40,10 @@ inline Problem pictures() {
 }
 
 inline Problem rows() {
-  return {[](Random &random) { return Sequential(Linear(random, 6, 8), BatchNorm1d(8), Tanh(), Linear(random, 8, 2)); },
+  return {[] {
+            nn::manual_seed(5);
+            return Sequential(nn::Linear(6, 8), nn::BatchNorm1d(8), nn::Tanh(), nn::Linear(8, 2));
+          },
           [](Random &random) {
             return Batch{random.uniform_tensor({7, 6}, -1, 1), random.uniform_tensor({7, 2}, -1, 1)};
           },

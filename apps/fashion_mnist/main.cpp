@@ -65,12 +65,12 @@ struct TrainCommand {
     const FashionMnist fashion = load_fashion_mnist(data.empty() ? find_fashion_mnist(SALTERN_FASHION_SAMPLE) : data);
     std::cerr << fashion.train.size() << " pictures to train on, " << fashion.test.size() << " to test, from "
               << fashion.folder << "\n";
-    Random random(options.seed);
-    Sequential net = fashion_net(random);
+    nn::manual_seed(options.seed);
+    Sequential net = fashion_net();
     const Trained t = train(net, fashion, options);
     if (!t.finished) return 0;
 
-    Sequential classifier(net, Softmax());
+    Sequential classifier(net, nn::Softmax(-1));
     save_model(output + "/model.safetensors", trace(classifier, {"batch", 1, 28, 28}));
     draw_training(t.history, output + "/training.png");
     const nlohmann::json facts = {{"test_accuracy", t.test_accuracy},

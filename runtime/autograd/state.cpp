@@ -10,6 +10,7 @@ thread_local NotedState *noted = nullptr;
 
 NotedState::NotedState() : outer_(noted) { noted = this; }
 NotedState::~NotedState() { noted = outer_; }
+bool NotedState::is_on() { return noted != nullptr; }
 
 Variable *NotedState::find(const Tensor &state) {
   for (auto &[tensor, next] : noted_)

@@ -26,6 +26,7 @@ class NotedState {
   NotedState(const NotedState &) = delete;
   NotedState &operator=(const NotedState &) = delete;
 
+  static bool is_on();
   // Each state once, with what it would be in the end.
   const std::vector<std::pair<Tensor, Variable>> &all() const { return noted_; }
 

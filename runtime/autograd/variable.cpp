@@ -50,6 +50,14 @@ const Variable &Variable::gradient() const {
   return node_->gradient;
 }
 
+void Variable::set_requires_gradient(bool on) const {
+  if (!node_) fail("an undefined Variable was told whether it requires a gradient");
+  if (node_->step) fail("what was computed, ", to_string(shape()), ", requires a gradient where its inputs do");
+  if (on && !is_float(node_->value.type()))
+    fail("a ", facts(node_->value.type()).name, " tensor cannot require a gradient");
+  node_->requires_gradient = on;
+}
+
 void Variable::set_gradient(const Variable &gradient) const {
   if (!node_) fail("an undefined Variable was given a gradient");
   if (gradient.defined() && gradient.shape() != shape())

@@ -31,6 +31,8 @@ class Variable {
   const Tensor &value() const;
   const Shape &shape() const { return value().shape(); }
   bool requires_gradient() const;
+  // From here on. Leaves only: it is for what is computed from this later.
+  void set_requires_gradient(bool on) const;
 
   // What backward() left here; undefined where it has not been. Leaves only.
   const Variable &gradient() const;

@@ -1,7 +1,9 @@
-#include "runtime/layers/batch_norm.h"
+// y = scale(c) (x - mean(c)) / sqrt(variance(c) + epsilon) + shift(c), with c dimension 1 of x (N, C) or (N, C, H, W).
+//   batch_norm           x, mean, variance, scale, shift -> y; statistics are given (evaluation)
+//   batch_norm_training  x, scale, shift -> y, mean, variance (biased), both of this batch
+// Attribute: epsilon.
 
 #include "algorithms/normalisation.h"
-#include "runtime/autograd/state.h"
 #include "runtime/kernels/kernels.h"
 #include "runtime/layers/unary.h"
 #include "runtime/operations.h"
@@ -110,41 +112,5 @@ const Operation batch_norm(
     });
 
 }  // namespace operations
-
-namespace {
-
-// (mean, variance, batches, those of this batch) -> the next mean, variance and batches
-const Operation running_statistics("running_statistics", [](const Values &in, const Attributes &a) -> Values {
-  const algorithms::Statistics next = algorithms::running_statistics({in.at(0), in.at(1)}, {in.at(3), in.at(4)},
-                                                                     a.real("momentum"), a.integer("count"));
-  return {next.mean, next.variance, in[2] + 1};
-});
-
-}  // namespace
-
-BatchNorm::BatchNorm(int64_t channels, double epsilon, double momentum) : epsilon_(epsilon), momentum_(momentum) {
-  if (channels < 1) fail("BatchNorm(", channels, "): at least one channel is needed");
-  weight = Variable(Tensor::full({channels}, 1), true);
-  bias = Variable(Tensor::zeros({channels}), true);
-  mean_ = Tensor::zeros({channels});
-  variance_ = Tensor::full({channels}, 1);
-  batches_ = Tensor::zeros({}, Type::i64);
-}
-
-Variable BatchNorm::forward(const Variable &x) {
-  const Attributes a = {{"epsilon", epsilon_}};
-  if (!training()) return apply_one(operations::batch_norm, {x, mean_, variance_, weight, bias}, a);
-  const int64_t count = x.value().size() / std::max<int64_t>(x.value().extent(1), 1);
-  if (count < 2) fail("BatchNorm: training needs more than one value a channel; x is ", to_string(x.shape()));
-  const std::vector<Variable> y = apply(operations::batch_norm_training, {x, weight, bias}, a);
-  // Running statistics, the variance unbiased, as PyTorch keeps them.
-  const std::vector<Variable> next =
-      apply(running_statistics, {latest(mean_), latest(variance_), latest(batches_), y[1], y[2]},
-            {{"momentum", momentum_}, {"count", count}});
-  keep(mean_, next[0]);
-  keep(variance_, next[1]);
-  keep(batches_, next[2]);
-  return y[0];
-}
 
 }  // namespace saltern

@@ -127,15 +127,4 @@ Variable conv2d(const Variable &x, const Variable &w, const Variable &b, const C
   return apply_one(operations::conv2d, b.defined() ? std::vector{x, w, b} : std::vector{x, w}, a);
 }
 
-Conv2d::Conv2d(Random &random, int64_t channels, int64_t outputs, Pair kernel, const Conv2dOptions &options)
-    : options_(options) {
-  const int64_t groups = options.groups;
-  if (channels < 1 || outputs < 1 || kernel.y < 1 || kernel.x < 1 || groups < 1 || channels % groups ||
-      outputs % groups)
-    fail("Conv2d(", channels, ", ", outputs, ", ", kernel.y, "x", kernel.x, ") in ", groups, " groups is impossible");
-  const int64_t fan_in = channels / groups * kernel.y * kernel.x;
-  weight = default_parameter(random, {outputs, channels / groups, kernel.y, kernel.x}, fan_in, Layout::channels_last);
-  if (options.bias) bias = default_parameter(random, {outputs}, fan_in);
-}
-
 }  // namespace saltern

@@ -1,21 +1,12 @@
 #include "runtime/layers/dropout.h"
 
 #include "algorithms/random.h"
-#include "runtime/autograd/state.h"
 #include "runtime/kernels/kernels.h"
+#include "runtime/layers/random_stream.h"
 #include "runtime/operations.h"
 #include "runtime/tensor/strided.h"
 
 namespace saltern {
-
-namespace {
-
-const Operation drawn("drawn", [](const Values &in, const Attributes &a) -> Values {
-  const algorithms::Drawn d = algorithms::drawn(in.at(0), a.integer("count"));
-  return {d.from, d.next};
-});
-
-}  // namespace
 
 namespace operations {
 
@@ -41,17 +32,8 @@ const Operation dropout(
 
 }  // namespace operations
 
-Dropout::Dropout(Random &random, double probability) : probability_(probability) {
-  if (!(probability >= 0 && probability < 1)) fail("Dropout(", probability, "): expected at least 0 and less than 1");
-  constexpr uint64_t positive = 0x7fffffff;
-  random_ = Tensor::of<int64_t>({2}, {static_cast<int64_t>(random.bits() & positive), 0});
-}
-
-Variable Dropout::forward(const Variable &x) {
-  if (!training() || probability_ == 0) return x;
-  const std::vector<Variable> random = apply(drawn, {latest(random_)}, {{"count", x.value().size()}});
-  keep(random_, random[1]);
-  return apply_one(operations::dropout, {x, random[0]}, {{"probability", probability_}});
+Variable dropout(const Variable &x, double probability, const std::string &who) {
+  return apply_one(operations::dropout, {x, drawn_beside(x, who)}, {{"probability", probability}});
 }
 
 }  // namespace saltern

@@ -1,24 +1,14 @@
 #pragma once
-// In training, each element is zero with probability p and x / (1 - p) otherwise; in evaluation, x as it is.
+// Each element is zero with probability p, less than 1, and x / (1 - p) otherwise.
 //
 // The operation "dropout": (x, {seed, offset}) -> y; attribute probability. Which elements stay is a hash of (seed,
 // offset + i): the gradient draws the same ones again instead of storing them.
 
-#include "runtime/layers/module.h"
-#include "runtime/tensor/random.h"
+#include "runtime/autograd/variable.h"
 
 namespace saltern {
 
-class Dropout : public Module {
- public:
-  explicit Dropout(Random &random, double probability = 0.5);
-  Variable forward(const Variable &x) override;
-  // Seed and position of its random numbers are state, so that training resumes with the same bits.
-  void visit(Visitor &v) override { v.buffer("random", random_); }
-
- private:
-  double probability_;
-  Tensor random_;
-};
+// Drawn from random_stream() (runtime/layers/random_stream.h).
+Variable dropout(const Variable &x, double probability, const std::string &who = "dropout");
 
 }  // namespace saltern

@@ -1,4 +1,7 @@
-#include "runtime/layers/layer_norm.h"
+// Normalisation of each row, where a row is all dimensions from `axis` on; scale and shift have its shape.
+//   layer_norm  x, scale, shift -> y = scale (x - mean) / sqrt(variance + epsilon) + shift
+//   rms_norm    x, scale        -> y = scale x / sqrt(mean of x^2 + epsilon)
+// Attributes: axis, epsilon.
 
 #include "runtime/kernels/kernels.h"
 #include "runtime/layers/unary.h"
@@ -71,15 +74,5 @@ const Operation rms_norm("rms_norm", normalise_rows("rms_norm", 1),
                          });
 
 }  // namespace operations
-
-Variable LayerNorm::forward(const Variable &x) {
-  return apply_one(operations::layer_norm, {x, weight, bias},
-                   {{"axis", -static_cast<int64_t>(weight.shape().size())}, {"epsilon", epsilon_}});
-}
-
-Variable RMSNorm::forward(const Variable &x) {
-  return apply_one(operations::rms_norm, {x, weight},
-                   {{"axis", -static_cast<int64_t>(weight.shape().size())}, {"epsilon", epsilon_}});
-}
 
 }  // namespace saltern

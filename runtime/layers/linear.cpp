@@ -1,7 +1,5 @@
 #include "runtime/layers/linear.h"
 
-#include <cmath>
-
 #include "algorithms/contraction.h"
 #include "algorithms/normalisation.h"
 #include "dsl/derivative.h"
@@ -107,23 +105,6 @@ Variable linear(const Variable &x, const Variable &w, const Variable &b) {
   Shape shape = x.shape();
   shape.back() = w.shape()[0];
   return reshape(y, shape);
-}
-
-Variable default_parameter(Random &random, const Shape &shape, int64_t fan_in, Layout layout) {
-  const float bound = 1 / std::sqrt(static_cast<float>(fan_in));
-  return Variable(random.uniform_tensor(shape, -bound, bound, layout), true);
-}
-
-Linear::Linear(Random &random, int64_t inputs, int64_t outputs, bool with_bias) {
-  if (inputs < 1 || outputs < 1) fail("Linear(", inputs, ", ", outputs, "): extents are at least 1");
-  weight = default_parameter(random, {outputs, inputs}, inputs);
-  if (with_bias) bias = default_parameter(random, {outputs}, inputs);
-}
-
-Variable Linear::forward(const Variable &x) {
-  if (x.shape().empty() || x.value().extent(-1) != weight.shape()[1])
-    fail("Linear takes ", weight.shape()[1], " inputs; x is ", to_string(x.shape()));
-  return linear(x, weight, bias);
 }
 
 }  // namespace saltern

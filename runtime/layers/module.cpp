@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <memory>
 #include <set>
+#include <sstream>
 #include <typeinfo>
 
 #include "runtime/tensor/memory.h"
@@ -19,11 +20,11 @@ void erase_all(std::string &text, const std::string &part) {
 
 }  // namespace
 
-std::string class_name(const Module &module) {
+std::string Module::class_name() const {
   int status = 0;
   const std::unique_ptr<char, void (*)(void *)> plain(
-      abi::__cxa_demangle(typeid(module).name(), nullptr, nullptr, &status), std::free);
-  std::string name = status == 0 && plain ? plain.get() : typeid(module).name();
+      abi::__cxa_demangle(typeid(*this).name(), nullptr, nullptr, &status), std::free);
+  std::string name = status == 0 && plain ? plain.get() : typeid(*this).name();
   for (const char *part : {"saltern::", "(anonymous namespace)::"}) erase_all(name, part);
   return name;
 }
@@ -39,11 +40,11 @@ EvaluationMode::~EvaluationMode() {
 
 Variable inside(const std::string &name, Module &part, const Variable &x) {
   try {
-    return part.forward(x);
+    return part(x);
   } catch (const OutOfMemory &) {
     throw;
   } catch (const Error &e) {
-    fail(name, " (", class_name(part), "): ", e.what());
+    fail(name, " (", part.class_name(), "): ", e.what());
   }
 }
 
@@ -52,6 +53,52 @@ void Visitor::child(const std::string &name, Module &m) {
   prefix_ += name + ".";
   m.walk(*this);
   prefix_ = outer;
+}
+
+size_t Module::register_forward_pre_hook(PreHook hook) {
+  pre_hooks_[hooks_made_] = std::move(hook);
+  return hooks_made_++;
+}
+
+size_t Module::register_forward_hook(Hook hook) {
+  hooks_[hooks_made_] = std::move(hook);
+  return hooks_made_++;
+}
+
+void Module::remove_hook(size_t number) {
+  pre_hooks_.erase(number);
+  hooks_.erase(number);
+}
+
+void Module::before(const Variable &x) {
+  for (const auto &[number, hook] : pre_hooks_) hook(*this, x);
+}
+
+Variable Module::behind(const Variable &x, Variable y) {
+  for (const auto &[number, hook] : hooks_)
+    if (const Variable changed = hook(*this, x, y); changed.defined()) y = changed;
+  return y;
+}
+
+std::vector<std::pair<std::string, Module *>> Module::children() {
+  struct Collect : Visitor {
+    std::vector<std::pair<std::string, Module *>> found;
+    void child(const std::string &name, Module &m) override { found.emplace_back(name, &m); }
+  } visitor;
+  visit(visitor);
+  return visitor.found;
+}
+
+std::ostream &operator<<(std::ostream &out, Module &module) {
+  out << module.class_name() << "(" << module.options();
+  const auto parts = module.children();
+  for (const auto &[name, part] : parts) {
+    std::ostringstream text;
+    text << *part;
+    out << "\n  (" << name << "): ";
+    for (const char c : text.str()) c == '\n' ? out << "\n  " : out << c;
+  }
+  return out << (parts.empty() ? ")" : "\n)");
 }
 
 std::vector<Module *> Module::with_parts() {
@@ -93,6 +140,10 @@ int64_t Module::parameter_count() {
 
 void Module::clear_gradients() {
   for (const Variable &p : parameters()) p.set_gradient({});
+}
+
+void Module::requires_grad(bool on) {
+  for (const Variable &p : parameters()) p.set_requires_gradient(on);
 }
 
 std::map<std::string, Tensor> Module::state() {

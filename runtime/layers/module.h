@@ -2,8 +2,7 @@
 // What layers and nets have in common: parameters, buffers and children by name, training and evaluation mode, state.
 //
 //   struct Block : Module {
-//     Linear first, second;
-//     explicit Block(Random &random) : first(random, 8, 8), second(random, 8, 8) {}
+//     nn::Layer first = nn::Linear(8, 8), second = nn::Linear(8, 8);          // runtime/nn/all.h
 //     Variable forward(const Variable &x) override { return x + second(relu(first(x))); }
 //     void visit(Visitor &v) override {
 //       v.child("first", first);
@@ -13,7 +12,9 @@
 //
 // Names are dotted, as in PyTorch: first.weight. A copy of a layer shares its parameters.
 
+#include <functional>
 #include <map>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,7 +32,8 @@ class Visitor {
 
   void parameter(const std::string &name, Variable &p) { on_parameter(prefix_ + name, p); }
   void buffer(const std::string &name, Tensor &b) { on_buffer(prefix_ + name, b); }
-  void child(const std::string &name, Module &m);
+  // Goes on into it.
+  virtual void child(const std::string &name, Module &m);
 
  protected:
   virtual void on_parameter(const std::string &, Variable &) {}
@@ -51,8 +53,15 @@ class Module {
   virtual ~Module() = default;
 
   // For modules of one input; others have a function of their own.
-  virtual Variable forward(const Variable &) { fail("this module has no forward() of one input"); }
-  Variable operator()(const Variable &x) { return forward(x); }
+  virtual Variable forward(const Variable &) { fail(class_name(), " has no forward() of one input"); }
+  Variable operator()(const Variable &x) {
+    before(x);
+    return behind(x, forward(x));
+  }
+
+  // What it is called where it is printed and in messages, and what stands there in brackets.
+  virtual std::string class_name() const;
+  virtual std::string options() const { return {}; }
 
   // Names all parts to the visitor.
   virtual void visit(Visitor &) {}
@@ -61,8 +70,19 @@ class Module {
     visit(visitor);
   }
 
+  // Called before forward() with what goes in.
+  using PreHook = std::function<void(Module &, const Variable &x)>;
+  // Called behind it; what it gives, unless that is undefined, comes out instead.
+  using Hook = std::function<Variable(Module &, const Variable &x, const Variable &y)>;
+  // Each gives the number that takes it away again.
+  size_t register_forward_pre_hook(PreHook hook);
+  size_t register_forward_hook(Hook hook);
+  void remove_hook(size_t number);
+
   // This, and all that it is made of.
   std::vector<Module *> with_parts();
+  // What it names as its children.
+  std::vector<std::pair<std::string, Module *>> children();
   bool training() const { return training_; }
   void train(bool on = true);
   void eval() { train(false); }
@@ -72,16 +92,30 @@ class Module {
   std::vector<Variable> parameters();
   int64_t parameter_count();
   void clear_gradients();
+  // Whether its parameters get gradients: without, they stay as they are in training.
+  void requires_grad(bool on = true);
 
   // Parameters and buffers by name, sharing memory with this module. Row-major or not: strides tell.
   std::map<std::string, Tensor> state();
   // Copies values in; names and shapes must be those of state().
   void load_state(const std::map<std::string, Tensor> &state);
 
+ protected:
+  // Call the hooks.
+  void before(const Variable &x);
+  Variable behind(const Variable &x, Variable y);
+  bool has_hooks() const { return !pre_hooks_.empty() || !hooks_.empty(); }
+
  private:
   friend class EvaluationMode;
   bool training_ = true;
+  size_t hooks_made_ = 0;
+  std::map<size_t, PreHook> pre_hooks_;
+  std::map<size_t, Hook> hooks_;
 };
+
+// As PyTorch prints nets: a line for each part, those of parts further in.
+std::ostream &operator<<(std::ostream &out, Module &module);
 
 // While it lives, a module and its parts are in evaluation mode; then each is in the mode again that it was in.
 class EvaluationMode {
@@ -94,9 +128,6 @@ class EvaluationMode {
  private:
   std::vector<std::pair<Module *, bool>> before_;
 };
-
-// The name of a module's class, as messages say it: "Linear".
-std::string class_name(const Module &module);
 
 // A part's result; its errors begin with what it is called and its class. For modules that are made of others.
 Variable inside(const std::string &name, Module &part, const Variable &x);

@@ -3,7 +3,7 @@
 //   max_pool2d      attributes: kernel (y, x), strides, pads, dilations -> y, and the position of each maximum (i32)
 //   average_pool2d  the same, and count_padding: whether zeros outside the image count in the mean
 
-#include "runtime/layers/module.h"
+#include "runtime/autograd/variable.h"
 #include "runtime/layers/window.h"
 
 namespace saltern {
@@ -16,23 +16,5 @@ struct PoolOptions {
 
 Variable max_pool2d(const Variable &x, Pair kernel, const PoolOptions &o = {});
 Variable average_pool2d(const Variable &x, Pair kernel, const PoolOptions &o = {});
-
-template <Variable (*function)(const Variable &, Pair, const PoolOptions &)>
-class Pool2d : public Module {
- public:
-  explicit Pool2d(Pair kernel, const PoolOptions &options = {}) : kernel_(kernel), options_(options) {}
-  Variable forward(const Variable &x) override { return function(x, kernel_, options_); }
-
- private:
-  Pair kernel_;
-  PoolOptions options_;
-};
-
-struct MaxPool2d : Pool2d<max_pool2d> {
-  using Pool2d::Pool2d;
-};
-struct AvgPool2d : Pool2d<average_pool2d> {
-  using Pool2d::Pool2d;
-};
 
 }  // namespace saltern

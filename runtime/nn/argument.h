@@ -25,7 +25,7 @@ class Argument {
   using List = std::vector<Argument>;
   using Part = std::shared_ptr<Module>;
 
-  Argument() = default;  // nothing
+  constexpr Argument() = default;  // nothing
   Argument(bool truth) : value_(truth) {}
   Argument(int number) : value_(int64_t{number}) {}
   Argument(int64_t number) : value_(number) {}
@@ -67,6 +67,8 @@ class ArgumentError : public Error {
 
 // The result of a function that gives one tensor.
 Variable variable_of(const Argument &result);
+// All tensors of a result, one after another: of an LSTM y, h and c.
+std::vector<Variable> variables_of(const Argument &result);
 
 }  // namespace nn
 }  // namespace saltern

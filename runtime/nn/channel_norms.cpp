@@ -5,7 +5,7 @@
 #include "runtime/autograd/state.h"
 #include "runtime/layers/movement.h"
 #include "runtime/nn/families.h"
-#include "runtime/nn/layer.h"
+#include "runtime/nn/lazy.h"
 #include "runtime/nn/norms.h"
 #include "runtime/nn/types.h"
 #include "runtime/operations.h"
@@ -153,52 +153,58 @@ void expect_rank(const Arguments &in, const std::vector<size_t> &ranks) {
   in.refuse("input", all + " dimensions");
 }
 
-const std::string of_batches = "num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True";
-const std::string of_instances = "num_features, eps=1e-05, momentum=0.1, affine=False, track_running_stats=False";
+const char *const channels = "num_features";
+const std::string of_batches = "eps=1e-05, momentum=0.1, affine=True, track_running_stats=True";
+const std::string of_instances = "eps=1e-05, momentum=0.1, affine=False, track_running_stats=False, *, bias=True";
 
 const Operation one_more("one_more", [](const Value &count) { return count + 1; });
 
-struct BatchNormRow : LayerRow {
-  BatchNormRow(const std::string &name, const std::vector<size_t> &ranks, const std::string &more = "")
-      : LayerRow(name, of_batches + more + ", *, bias=True",
-                 {"input",
-                  [ranks](Layer &self, const Arguments &in) -> Argument {
-                    if (!ranks.empty()) expect_rank(in, ranks);
-                    const Tensor count = self.buffer("num_batches_tracked");
-                    const bool by_batch = self.training() || !count.defined();
-                    Variable batches;
-                    if (self.training() && count.defined()) {
-                      batches = one_more(latest(count));
-                      keep(count, batches);
-                    }
-                    return batch_normalised(arguments_of(self, batch_norm, in.variable("input")), by_batch,
-                                            self.made_with()["momentum"], batches);
-                  }},
-                 make_channels) {}
+// No ranks: any.
+Forward by_batches(const std::vector<size_t> &ranks) {
+  return {"input", [ranks](Layer &self, const Arguments &in) -> Argument {
+            if (!ranks.empty()) expect_rank(in, ranks);
+            const Tensor count = self.buffer("num_batches_tracked");
+            const bool by_batch = self.training() || !count.defined();
+            Variable batches;
+            if (self.training() && count.defined()) {
+              batches = one_more(latest(count));
+              keep(count, batches);
+            }
+            return batch_normalised(arguments_of(self, batch_norm, in.variable("input")), by_batch,
+                                    self.made_with()["momentum"], batches);
+          }};
+}
+
+struct BatchNormRow : RowWithLazy {
+  BatchNormRow(const std::string &name, const std::vector<size_t> &ranks)
+      : RowWithLazy(name, channels, of_batches + ", *, bias=True", ranks[0], by_batches(ranks), make_channels) {}
 };
 
-struct InstanceNormRow : LayerRow {
+Forward by_instances(size_t rank) {
+  return {"input", [rank](Layer &self, const Arguments &in) -> Argument {
+            expect_rank(in, {rank, rank - 1});
+            const Variable given = in.variable("input");
+            const bool one = given.shape().size() < rank;
+            Shape batch = given.shape();
+            batch.insert(batch.begin(), 1);
+            const Variable x = one ? reshape(given, batch) : given;
+            const bool by_sample = self.training() || !self.buffer("running_mean").defined();
+            const Argument &momentum = self.made_with()["momentum"];
+            const Variable y = instance_norm_of(arguments_of(self, instance_norm, x), by_sample,
+                                                momentum.is_none() ? Argument(0.0) : momentum);
+            return one ? reshape(y, given.shape()) : y;
+          }};
+}
+
+struct InstanceNormRow : RowWithLazy {
   InstanceNormRow(const std::string &name, size_t rank)
-      : LayerRow(name, of_instances + ", *, bias=True",
-                 {"input",
-                  [rank](Layer &self, const Arguments &in) -> Argument {
-                    expect_rank(in, {rank, rank - 1});
-                    const Variable given = in.variable("input");
-                    const bool one = given.shape().size() < rank;
-                    Shape batch = given.shape();
-                    batch.insert(batch.begin(), 1);
-                    const Variable x = one ? reshape(given, batch) : given;
-                    const bool by_sample = self.training() || !self.buffer("running_mean").defined();
-                    const Argument &momentum = self.made_with()["momentum"];
-                    const Variable y = instance_norm_of(arguments_of(self, instance_norm, x), by_sample,
-                                                        momentum.is_none() ? Argument(0.0) : momentum);
-                    return one ? reshape(y, given.shape()) : y;
-                  }},
-                 make_channels) {}
+      : RowWithLazy(name, channels, of_instances, rank, by_instances(rank), make_channels) {}
 };
 
 const BatchNormRow batch_norm1d("BatchNorm1d", {2, 3}), batch_norm2d("BatchNorm2d", {4}),
-    batch_norm3d("BatchNorm3d", {5}), sync_batch_norm("SyncBatchNorm", {}, ", process_group=None");
+    batch_norm3d("BatchNorm3d", {5});
+const LayerRow sync_batch_norm("SyncBatchNorm", channels + (", " + of_batches) + ", process_group=None, *, bias=True",
+                               by_batches({}), make_channels);
 const InstanceNormRow instance_norm1d("InstanceNorm1d", 3), instance_norm2d("InstanceNorm2d", 4),
     instance_norm3d("InstanceNorm3d", 5);
 

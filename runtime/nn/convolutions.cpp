@@ -9,8 +9,7 @@
 #include "runtime/layers/movement.h"
 #include "runtime/layers/window.h"
 #include "runtime/nn/images.h"
-#include "runtime/nn/layer.h"
-#include "runtime/nn/types.h"
+#include "runtime/nn/lazy.h"
 #include "runtime/operations.h"
 
 namespace saltern::nn {
@@ -136,46 +135,26 @@ Argument transpose_convolve(const Arguments &a, int axes) {
 
 // ---- Layers.
 
-// Sets the weights and the bias. PyTorch's default: uniform in +-1/sqrt(fan_in).
-void set_parameters(Layer &self, const Shape &weight, int64_t outputs, Type type = Type::f32) {
-  const double bound = 1 / std::sqrt(static_cast<double>(elements(Shape(weight.begin() + 1, weight.end()))));
-  const auto drawn = [&](const Shape &shape) {
-    const Variable p = uniform_parameter(shape, bound);
-    return type == Type::f32 ? p : Variable(to_type(p, type).value(), true);
-  };
-  self.parameter("weight") = drawn(weight);
-  if (self.made_with().flag("bias")) self.parameter("bias") = drawn({outputs});
-}
-
-void initialise(Layer &self, int axes, bool transposed, int64_t channels, Type type = Type::f32) {
-  const Arguments &a = self.made_with();
-  const int64_t outputs = a.integer("out_channels"), groups = a.integer("groups");
-  if (channels < 1 || outputs < 1) a.refuse(channels < 1 ? "in_channels" : "out_channels", "1 or more");
-  if (groups < 1 || channels % groups != 0 || outputs % groups != 0)
-    a.refuse("groups", "a divisor of " + std::to_string(channels) + " and " + std::to_string(outputs) + " channels");
-  Shape weight = transposed ? Shape{channels, outputs / groups} : Shape{outputs, channels / groups};
-  for (int64_t k : integers_from(a, "kernel_size", static_cast<size_t>(axes), 1)) weight.push_back(k);
-  set_parameters(self, weight, outputs, type);
-}
-
-// A lazy layer has its parameters from its first input.
-LayerRow::Make maker(int axes, bool transposed, bool lazy) {
+// PyTorch's default: uniform in +-1/sqrt(fan_in). Weights of two axes lie as the kernels read them.
+LayerRow::Make maker(int axes, bool transposed) {
   return [=](Layer &self) {
-    self.parameter("weight", Variable());
-    self.parameter("bias", Variable());
-    if (!lazy) initialise(self, axes, transposed, self.made_with().integer("in_channels"));
+    const Arguments &a = self.made_with();
+    const int64_t channels = a.integer("in_channels"), outputs = a.integer("out_channels"),
+                  groups = a.integer("groups");
+    if (channels < 1 || outputs < 1) a.refuse(channels < 1 ? "in_channels" : "out_channels", "1 or more");
+    if (groups < 1 || channels % groups != 0 || outputs % groups != 0)
+      a.refuse("groups", "a divisor of " + std::to_string(channels) + " and " + std::to_string(outputs) + " channels");
+    Shape weight = transposed ? Shape{channels, outputs / groups} : Shape{outputs, channels / groups};
+    for (int64_t k : integers_from(a, "kernel_size", static_cast<size_t>(axes), 1)) weight.push_back(k);
+    const double bound = 1 / std::sqrt(static_cast<double>(elements(Shape(weight.begin() + 1, weight.end()))));
+    self.parameter("weight", uniform_parameter(weight, bound, axes == 2 ? Layout::channels_last : Layout::row_major));
+    self.parameter("bias", a.flag("bias") ? uniform_parameter({outputs}, bound) : Variable());
   };
-}
-void expect_parameters(Layer &self, const Arguments &in, int axes, bool transposed) {
-  if (self.has_parameter("weight")) return;
-  const Images x(in, "input", axes);
-  initialise(self, axes, transposed, x.shape()[1], x.batch().value().type());
 }
 
 // Other modes than zeros put the edges around x first.
 Forward convolving(int axes) {
   return {"input", [axes](Layer &self, const Arguments &in) {
-            expect_parameters(self, in, axes, false);
             const Arguments &a = self.made_with();
             const std::string &mode = a.word("padding_mode", {"zeros", "reflect", "replicate", "circular"});
             Argument x = in["input"], padding = a["padding"];
@@ -216,7 +195,6 @@ Argument padding_for(const Arguments &in, const Arguments &a, int axes) {
 
 Forward transposing(int axes) {
   return {"input, output_size=None", [axes](Layer &self, const Arguments &in) {
-            expect_parameters(self, in, axes, true);
             const Arguments &a = self.made_with();
             a.word("padding_mode", {"zeros"});
             return call(with_axes("conv_transpose", axes),
@@ -225,7 +203,7 @@ Forward transposing(int axes) {
           }};
 }
 
-const std::string channels = "in_channels, ";
+const char *const channels = "in_channels";
 const std::string options =
     "out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode='zeros'";
 const std::string transposed_options =
@@ -236,20 +214,18 @@ struct Convolutions {
   Convolutions(int axes)
       : function(with_axes("conv", axes), "input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1",
                  [axes](const Arguments &a) { return convolve(a, axes); }),
-        layer(with_axes("Conv", axes), channels + options, convolving(axes), maker(axes, false, false)),
-        lazy(with_axes("LazyConv", axes), options, convolving(axes), maker(axes, false, true)),
+        layer(with_axes("Conv", axes), channels, options, static_cast<size_t>(axes) + 2, convolving(axes),
+              maker(axes, false)),
         transposed_function(with_axes("conv_transpose", axes),
                             "input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1",
                             [axes](const Arguments &a) { return transpose_convolve(a, axes); }),
-        transposed_layer(with_axes("ConvTranspose", axes), channels + transposed_options, transposing(axes),
-                         maker(axes, true, false)),
-        transposed_lazy(with_axes("LazyConvTranspose", axes), transposed_options, transposing(axes),
-                        maker(axes, true, true)) {}
+        transposed_layer(with_axes("ConvTranspose", axes), channels, transposed_options, static_cast<size_t>(axes) + 2,
+                         transposing(axes), maker(axes, true)) {}
 
   Function function;
-  LayerRow layer, lazy;
+  RowWithLazy layer;
   Function transposed_function;
-  LayerRow transposed_layer, transposed_lazy;
+  RowWithLazy transposed_layer;
 };
 const Convolutions of_axes[] = {{1}, {2}, {3}};
 

@@ -1,12 +1,13 @@
-// Functions that draw random numbers: from the stream of random_numbers(), anew at each call.
+// Functions that draw random numbers, anew at each call (runtime/layers/random_stream.h).
 
 #include "algorithms/probabilities.h"
 #include "algorithms/random.h"
+#include "runtime/layers/dropout.h"
+#include "runtime/layers/random_stream.h"
 #include "runtime/layers/softmax.h"
 #include "runtime/layers/unary.h"
 #include "runtime/nn/families.h"
 #include "runtime/nn/layer.h"
-#include "runtime/operations.h"
 
 namespace saltern::nn {
 
@@ -14,22 +15,10 @@ namespace {
 
 using namespace formula;
 
-// The seed of numbers beside x, and the first one's position: what operations that draw take.
-Variable fresh_stream(const Arguments &a, const Variable &x) {
-  if (x.value().is_outline())
-    fail(a.owner(), " draws a seed at each call, which a graph cannot; saltern::Dropout keeps its stream as state");
-  constexpr uint64_t positive = 0x7fffffff;
-  return Tensor::of<int64_t>({2}, {static_cast<int64_t>(random_numbers().bits() & positive), 0});
-}
-
 double probability(const Arguments &a) {
   const double p = a.real("p");
   if (!(p >= 0 && p <= 1)) a.refuse("p", "a probability between 0 and 1");
   return p;
-}
-
-Variable dropped(const Arguments &a, const Variable &x, double p) {
-  return apply_one(operations::dropout, {x, fresh_stream(a, x)}, {{"probability", p}});
 }
 
 // The shape of one number for each channel, (N, C, 1, ...); or of one sample (C, 1, ...).
@@ -49,10 +38,10 @@ Function::Body dropout_of(size_t sample = 0, size_t batch = 0) {
       a.refuse("input", std::to_string(sample) + " or " + std::to_string(batch) + " dimensions");
     if (!a.flag("training") || p == 0 || x.value().size() == 0) return x;
     if (p == 1) return x * 0.0;
-    if (batch == 0) return dropped(a, x, p);
+    if (batch == 0) return saltern::dropout(x, p, a.owner());
     // Three dimensions are (N, C, L) to PyTorch, whatever the function.
     const Shape channels = channels_of(x.shape(), rank == batch || rank == 3 ? 1 : 0);
-    return x * dropped(a, Tensor::full(channels, 1, x.value().type()), p);
+    return x * saltern::dropout(Tensor::full(channels, 1, x.value().type()), p, a.owner());
   };
 }
 
@@ -81,7 +70,7 @@ Function::Body alpha_dropout_of(bool channels) {
     constexpr double least = -1.7580993408473766;
     const double scale = 1 / std::sqrt((1 - p) * (1 + p * least * least)), shift = -scale * least * p;
     const Shape shape = channels ? channels_of(x.shape(), 1) : x.shape();
-    const Variable keep = dropped(a, Tensor::full(shape, 1, x.value().type()), p) * (1 - p);
+    const Variable keep = saltern::dropout(Tensor::full(shape, 1, x.value().type()), p, a.owner()) * (1 - p);
     return x * (keep * scale) + ((1.0 - keep) * (scale * least) + shift);
   };
 }
@@ -106,15 +95,15 @@ const Operation random_slopes("random_slopes", [](const Values &in, const Attrib
   const double lower = a.real("lower"), range = a.real("upper") - lower;
   return {where(in.at(0) < 0, in[0] * (uniform_beside(in[0], in.at(1)) * range + lower), in[0])};
 });
-const Function rrelu("rrelu", "input, lower=0.125, upper=0.3333333333333333, training=False, inplace=False",
-                     [](const Arguments &a) {
-                       const Variable x = a.variable("input");
-                       const double lower = a.real("lower"), upper = a.real("upper");
-                       if (!(lower <= upper)) a.refuse("lower", "at most 'upper', " + std::to_string(upper));
-                       if (a.flag("training"))
-                         return apply_one(random_slopes, {x, fresh_stream(a, x)}, {{"lower", lower}, {"upper", upper}});
-                       return variable_of(call("leaky_relu", {x, (lower + upper) / 2}));
-                     });
+const Function rrelu(
+    "rrelu", "input, lower=0.125, upper=0.3333333333333333, training=False, inplace=False", [](const Arguments &a) {
+      const Variable x = a.variable("input");
+      const double lower = a.real("lower"), upper = a.real("upper");
+      if (!(lower <= upper)) a.refuse("lower", "at most 'upper', " + std::to_string(upper));
+      if (a.flag("training"))
+        return apply_one(random_slopes, {x, drawn_beside(x, a.owner())}, {{"lower", lower}, {"upper", upper}});
+      return variable_of(call("leaky_relu", {x, (lower + upper) / 2}));
+    });
 const LayerRow rrelu_layer("RReLU", "lower=0.125, upper=0.3333333333333333, inplace=False", calls("rrelu"));
 
 // x less log(-log u), over tau; a hard choice has the gradient of the soft one.
@@ -129,7 +118,7 @@ const Function gumbel_softmax("gumbel_softmax", "logits, tau=1, hard=False, eps=
   const Variable x = a.variable("logits");
   const int axis = dimension(a.integer("dim"), x.value().rank(), a.owner());
   const Variable y =
-      saltern::softmax(apply_one(with_gumbel_noise, {x, fresh_stream(a, x)}, {{"tau", a.real("tau")}}), axis);
+      saltern::softmax(apply_one(with_gumbel_noise, {x, drawn_beside(x, a.owner())}, {{"tau", a.real("tau")}}), axis);
   return a.flag("hard") ? apply_one(hard_choice, {y}, {{"axis", axis}}) : y;
 });
 

@@ -12,7 +12,6 @@ const void *distances();
 const void *dropouts();
 const void *elementwise();
 const void *embeddings();
-const void *lazy();
 const void *linears();
 const void *losses();
 const void *margin_losses();
@@ -33,11 +32,10 @@ const void *uneven_pools();
 
 const void *families() {
   static const void *const all[] = {
-      activations(),   attention(),      channel_norms(), class_losses(), convolutions(),     distances(),
-      dropouts(),      elementwise(),    embeddings(),    lazy(),         linears(),          losses(),
-      margin_losses(), movement(),       norms(),         paddings(),     parametrizations(), pools(),
-      products(),      rearrangements(), recurrent(),     reductions(),   resampling(),       sequence_losses(),
-      transformers(),  types(),          uneven_pools()};
+      activations(), attention(),        channel_norms(), class_losses(), convolutions(),   distances(), dropouts(),
+      elementwise(), embeddings(),       linears(),       losses(),       margin_losses(),  movement(),  norms(),
+      paddings(),    parametrizations(), pools(),         products(),     rearrangements(), recurrent(), reductions(),
+      resampling(),  sequence_losses(),  transformers(),  types(),        uneven_pools()};
   return all;
 }
 

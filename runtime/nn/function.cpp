@@ -64,6 +64,18 @@ Operation::Algorithm algorithm_of(const Function &function, const ByFormula &for
 
 }  // namespace
 
+Call::Call(std::initializer_list<const Given *> all) {
+  for (const Given *g : all) {
+    if (!g->is_given) continue;
+    if (!g->name.empty())
+      named[std::string(g->name)] = g->value;
+    else if (named.empty())
+      positional.push_back(g->value);
+    else
+      throw ArgumentError("an argument by place, " + to_string(g->value) + ", stands behind one by name");
+  }
+}
+
 Function::Function(std::string name, const std::string &signature, Body body)
     : name_(std::move(name)), signature_(signature), body_(std::move(body)) {
   table<Function>().add(*this);

@@ -17,7 +17,7 @@ namespace saltern::nn {
 
 // "padding"_a = 1: an argument by its name.
 struct NamedArgument {
-  std::string name;
+  const char *name;
   Argument value;
 };
 struct Name {
@@ -28,23 +28,26 @@ namespace literals {
 inline Name operator""_a(const char *text, size_t) { return {text}; }
 }  // namespace literals
 
-// Arguments as C++ writes them: first those by place, then those by name.
+// An argument as C++ writes it: by place, by name, or not at all.
+struct Given {
+  constexpr Given() = default;
+  Given(const NamedArgument &a) : name(a.name), value(a.value), is_given(true) {}
+  Given(std::initializer_list<Argument> list) : value(list), is_given(true) {}
+  template <typename T, typename = std::enable_if_t<std::is_constructible_v<Argument, const T &>>>
+  Given(const T &argument) : value(argument), is_given(true) {}
+
+  std::string_view name = {};
+  Argument value;
+  bool is_given = false;
+};
+inline const Given none;
+
+// First those by place, then those by name.
 struct Call {
   std::vector<Argument> positional;
   Named named;
 
-  template <typename... All>
-  static Call of(const All &...all) {
-    Call c;
-    (c.add(all), ...);
-    return c;
-  }
-  void add(const NamedArgument &a) { named[a.name] = a.value; }
-  template <typename T>
-  void add(const T &value) {
-    if (!named.empty()) throw ArgumentError("an argument by place stands behind one by name");
-    positional.emplace_back(value);
-  }
+  explicit Call(std::initializer_list<const Given *> all);
 };
 
 struct ByFormula {
@@ -84,10 +87,9 @@ class Function {
   }
   Argument operator()(const Arguments &a) const;
   // The result, which is one tensor.
-  template <typename... All>
-  Variable operator()(const Variable &first, const All &...others) const {
-    const Call c = Call::of(first, others...);
-    return variable_of(call(c.positional, c.named));
+  Variable operator()(const Given &a, const Given &b = none, const Given &c = none, const Given &d = none) const {
+    const Call all({&a, &b, &c, &d});
+    return variable_of(call(all.positional, all.named));
   }
 
  private:

@@ -1,5 +1,6 @@
 #include "runtime/nn/layer.h"
 
+#include "runtime/layers/random_stream.h"
 #include "runtime/nn/table.h"
 #include "runtime/nn/types.h"
 
@@ -64,8 +65,47 @@ Layer make(const std::string &name, const std::vector<Argument> &positional, con
   return table<LayerRow>().expect(name, "layer").make(positional, named);
 }
 
-Argument Layer::call(const std::vector<Argument> &positional, const Named &named) {
+Argument Layer::result(const std::vector<Argument> &positional, const Named &named) {
   return row_->forward_.of(*this, row_->called_with().bind(row_->name(), positional, named));
+}
+
+// Hooks see the first input and the first result, and may put another in the place of a single one.
+Argument Layer::call(const std::vector<Argument> &positional, const Named &named) {
+  if (!has_hooks()) return result(positional, named);
+  const auto first = [](const Argument &of) {
+    const std::vector<Variable> all = variables_of(of);
+    return all.empty() ? Variable() : all[0];
+  };
+  const Variable x = first(positional);
+  before(x);
+  const Argument y = result(positional, named);
+  const Variable hooked = behind(x, first(y));
+  return y.as<Variable>() ? Argument(hooked) : y;
+}
+
+std::vector<Variable> Layer::all(const Given &a, const Given &b, const Given &c, const Given &d, const Given &e) {
+  const Call given({&a, &b, &c, &d, &e});
+  std::vector<Variable> found = variables_of(call(given.positional, given.named));
+  if (found.empty()) fail(class_name(), " gave no tensor");
+  return found;
+}
+
+// operator() of Module is for the hooks.
+Variable Layer::forward(const Variable &x) {
+  const std::vector<Variable> found = variables_of(result({x}));
+  if (found.empty()) fail(class_name(), " gave no tensor");
+  return found[0];
+}
+
+std::string Layer::options() const {
+  std::string text;
+  const std::vector<Parameter> &parameters = made_with_.signature().parameters();
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const std::string value = to_string(made_with_.values()[i]);
+    if (parameters[i].is_required || value != to_string(parameters[i].otherwise))
+      text += (text.empty() ? "" : ", ") + parameters[i].name + "=" + value;
+  }
+  return text;
 }
 
 void Layer::visit(Visitor &v) {
@@ -110,6 +150,15 @@ Module &Layer::part(std::string_view name) {
   auto *m = found_in(parts_, name);
   if (!m) fail(row_->name(), " has no part '", name, "'");
   return **m;
+}
+
+Argument Layer::become(const Layer &other, const std::vector<Argument> &called_with) {
+  row_ = other.row_;
+  made_with_ = other.made_with_;
+  parameters_ = other.parameters_;
+  buffers_ = other.buffers_;
+  parts_ = other.parts_;
+  return result(called_with);
 }
 
 std::shared_ptr<Layer> Layer::cloned() {
@@ -180,11 +229,14 @@ Random &random_numbers() {
   return random;
 }
 
-void manual_seed(uint64_t seed) { random_numbers() = Random(seed); }
+void manual_seed(uint64_t seed) {
+  random_numbers() = Random(seed);
+  begin_random_stream(seed);
+}
 
-Variable uniform_parameter(const Shape &shape, double bound) {
+Variable uniform_parameter(const Shape &shape, double bound, Layout layout) {
   const auto b = static_cast<float>(bound);
-  return {random_numbers().uniform_tensor(shape, -b, b), true};
+  return {random_numbers().uniform_tensor(shape, -b, b, layout), true};
 }
 
 Variable normal_parameter(const Shape &shape, double deviation) {

@@ -8,7 +8,8 @@
 //   });
 //
 //   Layer layer = make("Linear", {8, 4});              // or nn::Linear(8, 4, "bias"_a = false), runtime/nn/all.h
-//   Variable y = layer(x);
+//   Variable y = layer(x), loss = nn::MSELoss()(y, wanted);
+//   std::vector<Variable> states = nn::LSTM(8, 4).all(x);      // y, h, c
 //
 // A layer that `calls` a function gives it what the layer was called with, then its parameters and buffers, whether it is
 // training, and what it was made with, each where the names are the same.
@@ -68,8 +69,18 @@ class Layer : public Module {
   const Arguments &made_with() const { return made_with_; }
 
   Argument call(const std::vector<Argument> &positional, const Named &named = {});
-  Variable forward(const Variable &x) override { return variable_of(call({x})); }
+  // The result, or the first of several; and all of them.
+  Variable operator()(const Given &a, const Given &b = none, const Given &c = none, const Given &d = none,
+                      const Given &e = none) {
+    return all(a, b, c, d, e).at(0);
+  }
+  std::vector<Variable> all(const Given &a, const Given &b = none, const Given &c = none, const Given &d = none,
+                            const Given &e = none);
+  Variable forward(const Variable &x) override;
   void visit(Visitor &v) override;
+  std::string class_name() const override { return row_->name(); }
+  // What it was made with, but for defaults.
+  std::string options() const override;
 
   // ---- For rows. A parameter or buffer may be undefined: there is none, under a name that functions may ask for.
   void parameter(const std::string &name, const Variable &value) { parameters_.emplace_back(name, value); }
@@ -82,6 +93,8 @@ class Layer : public Module {
   Variable &parameter(std::string_view name);
   Tensor &buffer(std::string_view name);
   Module &part(std::string_view name);
+  // From here on it is another, with the hooks that it has; gives what that gives.
+  Argument become(const Layer &other, const std::vector<Argument> &called_with);
   // Another with the same values, and memory of its own.
   std::shared_ptr<Layer> cloned();
   // Null where there is none, or it is no layer of a row.
@@ -90,6 +103,8 @@ class Layer : public Module {
   bool find(std::string_view name, Argument &found) const;
 
  private:
+  Argument result(const std::vector<Argument> &positional, const Named &named = {});
+
   const LayerRow *row_;
   Arguments made_with_;
   std::vector<std::pair<std::string, Variable>> parameters_;
@@ -102,12 +117,13 @@ void convert(Module &module, Type type);
 // Other tensors as parameters, by their dotted names.
 void set_parameters(Module &module, const std::map<std::string, Variable> &parameters);
 
-// The stream that new parameters, and dropout, come from; one for each thread.
+// What new parameters are drawn from; one for each thread.
 Random &random_numbers();
+// From here on, these and what functions draw (runtime/layers/random_stream.h) are those of a seed.
 void manual_seed(uint64_t seed);
 
 // Uniform in +-bound, and the others that initialisation takes. They require gradients.
-Variable uniform_parameter(const Shape &shape, double bound);
+Variable uniform_parameter(const Shape &shape, double bound, Layout layout = Layout::row_major);
 Variable normal_parameter(const Shape &shape, double deviation = 1);
 Variable constant_parameter(const Shape &shape, double value);
 

@@ -6,7 +6,7 @@
 
 #include "algorithms/contraction.h"
 #include "runtime/nn/families.h"
-#include "runtime/nn/layer.h"
+#include "runtime/nn/lazy.h"
 
 namespace saltern::nn {
 
@@ -52,7 +52,7 @@ void bias_if_wanted(Layer &self, double range) {
   self.parameter("bias", a.flag("bias") ? uniform_parameter({count}, range) : Variable());
 }
 
-const LayerRow linear_layer("Linear", "in_features, out_features, bias=True", calls("linear"), [](Layer &self) {
+const RowWithLazy linear_layer("Linear", "in_features", "out_features, bias=True", 0, calls("linear"), [](Layer &self) {
   const Arguments &a = self.made_with();
   const double range = bound(a, "in_features");
   bound(a, "out_features");

@@ -166,8 +166,6 @@ const Recurrent lstm_layer(lstm, "", ", proj_size=0");
 // ---- Cells: one step.
 
 const algorithms::Activation sigmoid = algorithms::sigmoid, tanh_of = [](const Value &x) { return tanh(x); };
-constexpr algorithms::GruGates gru_gates = {1, 0, 2};
-constexpr algorithms::LstmGates lstm_gates = {0, 3, 1, 2};
 
 struct Products {
   Value w, r;  // of the input, and of the state
@@ -187,17 +185,20 @@ const Function rnn_cell("rnn_cell", std::string(of_cells) + ", nonlinearity='tan
 const Function gru_cell("gru_cell", of_cells, by_formula([](const Arguments &a) {
                           const Value h = a.value("hx");
                           const Products p = products_of(a);
-                          const Value reset = algorithms::gru_reset(p.w, p.r, h, sigmoid, gru_gates) *
-                                              algorithms::gate_of(p.r, h, gru_gates.hidden);
-                          return algorithms::gru_cell(p.w, p.r, h, reset, sigmoid, tanh_of, gru_gates);
+                          const Value reset =
+                              algorithms::gru_reset(p.w, p.r, h, sigmoid, algorithms::pytorch_gru_gates) *
+                              algorithms::gate_of(p.r, h, algorithms::pytorch_gru_gates.hidden);
+                          return algorithms::gru_cell(p.w, p.r, h, reset, sigmoid, tanh_of,
+                                                      algorithms::pytorch_gru_gates);
                         }));
-const Function lstm_cell("lstm_cell", "input, hx, cx, weight_ih, weight_hh, bias_ih=None, bias_hh=None",
-                         by_formula(2, [](const Arguments &a) -> Values {
-                           const Products p = products_of(a);
-                           const Value c = named("cell", algorithms::lstm_cell(p.w, p.r, a.value("cx"), {}, sigmoid,
-                                                                               tanh_of, false, lstm_gates));
-                           return {algorithms::lstm_hidden(p.w, p.r, c, {}, sigmoid, tanh_of, lstm_gates), c};
-                         }));
+const Function lstm_cell(
+    "lstm_cell", "input, hx, cx, weight_ih, weight_hh, bias_ih=None, bias_hh=None",
+    by_formula(2, [](const Arguments &a) -> Values {
+      const Products p = products_of(a);
+      const Value c = named("cell", algorithms::lstm_cell(p.w, p.r, a.value("cx"), {}, sigmoid, tanh_of, false,
+                                                          algorithms::pytorch_lstm_gates));
+      return {algorithms::lstm_hidden(p.w, p.r, c, {}, sigmoid, tanh_of, algorithms::pytorch_lstm_gates), c};
+    }));
 
 void make_cell(Layer &self, int64_t gates) {
   const Arguments &a = self.made_with();

@@ -83,6 +83,15 @@ Variable variable_of(const Argument &result) {
   return *v;
 }
 
+std::vector<Variable> variables_of(const Argument &result) {
+  if (const auto *v = result.as<Variable>()) return {*v};
+  std::vector<Variable> all;
+  if (const auto *list = result.as<Argument::List>())
+    for (const Argument &e : *list)
+      for (const Variable &v : variables_of(e)) all.push_back(v);
+  return all;
+}
+
 Signature::Signature(const std::string &text) : text_(text) {
   bool by_name_only = false;
   for (const std::string &part : parts_of(text)) {

@@ -16,7 +16,7 @@ Optimizer::Optimizer(Module &module, Update update) : update_(std::move(update))
     parameters_.push_back(std::move(p));
   }
   if (parameters_.empty())
-    fail("an optimizer was given a module without parameters (", class_name(module),
+    fail("an optimizer was given a module without parameters (", module.class_name(),
          "): does its visit() name its parameters and children?");
 }
 

@@ -5,12 +5,13 @@
 #include "runtime/autograd/state.h"
 #include "runtime/graph/gradients.h"
 #include "runtime/graph/trace.h"
+#include "runtime/layers/random_stream.h"
 
 namespace saltern {
 
 namespace {
 
-constexpr const char *rate_name = "rate";
+constexpr const char *rate_name = "rate", *random_name = "random";
 
 void expect_free(const Graph &graph, const std::string &name) {
   if (graph.values.count(name)) fail("a training step: the graph has a value '", name, "', as state is to be called");
@@ -43,8 +44,9 @@ std::map<std::string, Tensor> names_of(Module &net) {
     if (seen.insert(p.value().raw()).second) names[name] = p.value();
   for (const auto &[name, t] : net.state())
     if (seen.insert(t.raw()).second) names[name] = t;
-  for (const char *taken : {"x", "labels", "loss", rate_name})
+  for (const char *taken : {"x", "labels", "loss", rate_name, random_name})
     if (names.count(taken)) fail("a training step: the net has state called '", taken, "', as the step has");
+  names[random_name] = random_stream();
   return names;
 }
 

@@ -7,8 +7,8 @@
 //   const Tensor loss = run(step, {{"x", images}, {"labels", labels}}, state).at("loss");
 //
 // State has the names that net and optimizer have for it ("0.weight", "momentum.0.weight", "steps.0.weight",
-// "1.running_mean"), and "rate", which runs leave as it is. So a step may go on in the net's own memory, with what
-// net.state() and optimizer.state() give, and a tape may take over from there: both compute the same.
+// "1.running_mean"), "rate", which runs leave as it is, and "random" where numbers are drawn. So a step may go on in the net's own memory, with what
+// net.state(), optimizer.state() and random_stream() give, and a tape may take over from there: both compute the same.
 
 #include <functional>
 

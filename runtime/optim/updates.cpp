@@ -124,17 +124,20 @@ const Operation adam("adam", computed(rows[1]), adam_formula);
 }  // namespace operations
 
 void update_in_place(const Update &update, const std::vector<Tensor> &inputs) {
-  const Tensors in = arranged(update.operation, inputs), out = kept(inputs);
+  const Tensors in = arranged(update.operation, inputs), out = kept(in), given = kept(inputs);
   for (const Row &row : rows) {
     if (row.operation != update.operation) continue;
     row.write(in, update.attributes, out);
     ++*out[1].data<int64_t>();
+    // What lies otherwise than the parameter was written as a copy that does not.
+    for (size_t i = 0; i < out.size(); ++i)
+      if (out[i].address() != given[i].address()) given[i].copy_from(out[i]);
     return;
   }
   const Operation *own = find_operation(update.operation);
   if (!own) fail("there is no operation '", update.operation, "' to update parameters with");
   const Tensors made = own->compute(in, update.attributes);
-  for (size_t i = 0; i < out.size(); ++i) out[i].copy_from(made.at(i));
+  for (size_t i = 0; i < given.size(); ++i) given[i].copy_from(made.at(i));
 }
 
 }  // namespace saltern

@@ -170,7 +170,8 @@ NB_MODULE(_saltern, m) {
       .def_prop_ro("requires_grad", &Variable::requires_gradient)
       .def_prop_ro("is_leaf", [](const Variable &v) { return !v.step(); })
       .def_prop_rw(
-          "grad", [](const Variable &v) { return v.gradient(); },
+          "grad",
+          [](const Variable &v) { return v.gradient().defined() ? nb::cast(v.gradient()) : nb::object(nb::none()); },
           [](const Variable &v, const std::optional<Variable> &g) { v.set_gradient(g ? *g : Variable()); },
           nb::arg("value").none())
       .def(
@@ -186,6 +187,9 @@ NB_MODULE(_saltern, m) {
           },
           nb::rv_policy::reference)
       .def("__repr__", text_of)
+      .def(
+          "requires_grad_", [](nb::object v, bool on) { return nb::cast<Variable &>(v).set_requires_gradient(on), v; },
+          nb::arg("requires_grad") = true)
       .def("_identity", [](const Variable &v) { return reinterpret_cast<uintptr_t>(v.identity()); })
       .def(
           "backward",
@@ -249,6 +253,7 @@ NB_MODULE(_saltern, m) {
       .def("__deepcopy__", [](nn::Layer &l, const nb::dict &) { return l.cloned(); })
       .def("train", [](nn::Layer &l, bool on) { l.train(on); })
       .def_prop_ro("training", &nn::Layer::training)
+      .def("options", &nn::Layer::options)
       .def("parameters", [](nn::Layer &l) { return l.named_parameters(); })
       .def("state",
            [](nn::Layer &l) {

@@ -6,7 +6,7 @@
 
 #include "runtime/graph/model_file.h"
 #include "runtime/graph/trace.h"
-#include "runtime/layers.h"
+#include "runtime/nn/all.h"
 #include "runtime/onnx/export.h"
 #include "runtime/tensor/npz.h"
 #include "runtime/tensor/random.h"
@@ -27,7 +27,9 @@ class Devices : public testing::Test {
   // A picture's classes, by a small net.
   void save_net() {
     Random random(5);
-    Sequential net(Conv2d(random, 1, 4, 3), ReLU(), MaxPool2d(2), Flatten(), Linear(random, 4 * 3 * 3, 5), Softmax());
+    nn::manual_seed(5);
+    Sequential net(nn::Conv2d(1, 4, 3), nn::ReLU(), nn::MaxPool2d(2), nn::Flatten(), nn::Linear(4 * 3 * 3, 5),
+                   nn::Softmax(-1));
     const Graph graph = trace(net, {2, 1, 8, 8});
     save_model(model, graph);
     write_npz(inputs, {{graph.inputs[0], random.normal_tensor({2, 1, 8, 8})}}, true);

@@ -82,9 +82,7 @@ class SavedNets : public testing::Test {
 };
 
 struct Pooled : Module {
-  Conv2d conv;
-  Linear last;
-  explicit Pooled(Random &random) : conv(random, 3, 8, 3), last(random, 8, 5) {}
+  nn::Layer conv = nn::Conv2d(3, 8, 3), last = nn::Linear(8, 5);
   Variable forward(const Variable &x) override {
     const Variable h = relu(conv(x)), pooled = reshape(mean(h, {2, 3}), {x.shape()[0], 8});
     return last(pooled - expand(sum(pooled, {1}), pooled.shape()) * 0.1);
@@ -96,7 +94,7 @@ struct Pooled : Module {
 };
 
 TEST_F(SavedNets, OneWithMeansSumsAndRepetitionsGoesThroughEveryCommand) {
-  Pooled net(random);
+  Pooled net;
   const Graph graph = trace(net, {2, 3, 9, 9});
   expect_runs_and_compiles(graph);
   expect_good("verify " + folder.file("net.safetensors") + " --layers --plain");
@@ -104,7 +102,7 @@ TEST_F(SavedNets, OneWithMeansSumsAndRepetitionsGoesThroughEveryCommand) {
 }
 
 TEST_F(SavedNets, AnOpenBatchStaysOpenThroughEveryCommand) {
-  Pooled net(random);
+  Pooled net;
   const std::string path = folder.file("net.safetensors"), onnx = folder.file("net.onnx");
   save_model(path, trace(net, {"batch", 3, 9, 9}));
   const std::string open = "[\"batch\",3,9,9]", shape = " --shape x=4,3,9,9";
@@ -133,11 +131,8 @@ TEST_F(SavedNets, AnOpenBatchStaysOpenThroughEveryCommand) {
 
 TEST_F(SavedNets, ImagesOfAnySizeGoThroughEveryCommand) {
   struct Images : Module {
-    Conv2d halved, again;
-    BatchNorm norm;
-    Linear last;
-    explicit Images(Random &random)
-        : halved(random, 3, 8, 3, {2, 1}), again(random, 8, 8, 3, {2, 0}), norm(8), last(random, 8, 5) {}
+    nn::Layer halved = nn::Conv2d(3, 8, 3, 2, 1), again = nn::Conv2d(8, 8, 3, 2), norm = nn::BatchNorm2d(8),
+              last = nn::Linear(8, 5);
     Variable forward(const Variable &x) override {
       const Variable h = again(relu(norm(halved(x)))), rows = transpose(max_pool2d(h, 2), {0, 2, 3, 1});
       const Shape &s = rows.shape();
@@ -150,7 +145,7 @@ TEST_F(SavedNets, ImagesOfAnySizeGoThroughEveryCommand) {
       v.child("norm", norm);
       v.child("last", last);
     }
-  } net(random);
+  } net;
   const std::string path = folder.file("net.safetensors"), onnx = folder.file("net.onnx");
   save_model(path, trace(net, {"batch", 3, "height", "width"}));
   EXPECT_TRUE(contains(saltern("info " + path).out, "x f32 [batch, 3, height, width]"));
@@ -167,7 +162,7 @@ TEST_F(SavedNets, ImagesOfAnySizeGoThroughEveryCommand) {
 }
 
 TEST_F(SavedNets, TheDemosNetIsVerifiedLayerByLayer) {
-  Sequential net = fashion_net(random);
+  Sequential net = fashion_net();
   const std::string path = saved(trace(net, {1, 1, 28, 28}));
   const Said said = saltern("verify " + path + " --layers --json");
   ASSERT_EQ(said.code, 0) << said.all;
@@ -200,7 +195,7 @@ struct OwnNorm : Module {
 };
 
 TEST_F(SavedNets, ALayerOfOnesOwnGoesThroughEveryCommand) {
-  Sequential net(Linear(random, 3, 8), OwnNorm(), Linear(random, 8, 2));
+  Sequential net(nn::Linear(3, 8), OwnNorm(), nn::Linear(8, 2));
   const Graph graph = trace(net, {5, 3});
   expect_runs_and_compiles(graph);
   expect_converts(graph);
@@ -265,7 +260,7 @@ TEST_F(SavedNets, ParametersAreWeightsNotShapesOrSingleNumbers) {
 }
 
 TEST_F(SavedNets, ATrainingStepTellsItsStateAndIsNoOnnx) {
-  Sequential net(Linear(random, 4, 5), BatchNorm1d(5), Tanh(), Linear(random, 5, 2));
+  Sequential net(nn::Linear(4, 5), nn::BatchNorm1d(5), nn::Tanh(), nn::Linear(5, 2));
   const Graph step =
       training_step(net, Tensor::outline({3, 4}), Tensor::outline({3, 2}), mean_squared_error, SGD(net, {0.1, 0.9}));
   const std::string path = saved(step);

@@ -100,3 +100,11 @@ def test_deep_copies():
     other.shift.copy_(saltern.tensor([5.0, 5.0, 5.0]))
     assert net.slopes.weight.tolist() == [0.25] * 3 and net.shift.tolist() == [1, 1, 1]
     assert [n for n, _ in other.named_parameters()] == [n for n, _ in net.named_parameters()]
+
+
+def test_frozen_parameters_get_no_gradient():
+    net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))
+    net[0].requires_grad_(False)
+    net(saltern.ones(1, 2)).sum().backward()
+    assert [p.grad is None for p in net.parameters()] == [True, True, False, False]
+    assert all(p.requires_grad for p in net.requires_grad_().parameters())

@@ -46,6 +46,21 @@ def test_one_step_of_adam():
     np.testing.assert_allclose(np.asarray(p), [0.9, -2], atol=1e-6)
 
 
+def test_momentum_of_weights_that_lie_channels_last():
+    """What an optimizer keeps is row-major here, and a convolution's weights are not."""
+    p = nn.Conv2d(3, 4, (2, 5)).weight
+    assert not p.numpy().flags.c_contiguous
+    random, steps = np.random.default_rng(0), saltern.optim.SGD([p], lr=0.1, momentum=0.9)
+    wanted, velocity = p.numpy().copy(), 0
+    for _ in range(3):
+        g = random.standard_normal(p.shape).astype(np.float32)
+        p.grad = saltern.tensor(g)
+        steps.step()
+        velocity = 0.9 * velocity + g
+        wanted -= 0.1 * velocity
+    np.testing.assert_allclose(p.numpy(), wanted, rtol=1e-5, atol=1e-6)
+
+
 def test_bad_parameters():
     with pytest.raises(ValueError, match='no parameters'):
         saltern.optim.SGD([])

@@ -12,8 +12,7 @@
 #include "runtime/graph/executor.h"
 #include "runtime/graph/trace.h"
 #include "runtime/kernels/kernels.h"
-#include "runtime/layers.h"
-#include "runtime/layers/losses.h"
+#include "runtime/nn/all.h"
 #include "runtime/operations.h"
 #include "runtime/optim/optimizer.h"
 #include "runtime/tensor/random.h"
@@ -47,19 +46,13 @@ void expect_close(const Tensor &got, const Tensor &want, double tolerance = 2e-5
 
 // A net of every kind of layer that has kernels.
 struct Net {
-  Random random{7};
-  Sequential layers{Conv2d(random, 3, 8, 3, {/*stride=*/1, /*padding=*/1}),
-                    BatchNorm2d(8),
-                    ReLU(),
-                    MaxPool2d(2),
-                    Conv2d(random, 8, 8, 3, {/*stride=*/1, /*padding=*/1, /*dilation=*/1, /*groups=*/8}),
-                    SiLU(),
-                    AvgPool2d(3, {/*stride=*/2, /*padding=*/1}),
-                    Flatten(),
-                    Linear(random, 8 * 2 * 2, 33),
-                    LayerNorm({33}),
-                    GELU(),
-                    Linear(random, 33, 10)};
+  Sequential layers = [] {
+    nn::manual_seed(7);
+    return Sequential(nn::Conv2d(3, 8, 3, /*stride=*/1, /*padding=*/1), nn::BatchNorm2d(8), nn::ReLU(),
+                      nn::MaxPool2d(2), nn::Conv2d(8, 8, 3, /*stride=*/1, /*padding=*/1, /*dilation=*/1, /*groups=*/8),
+                      nn::SiLU(), nn::AvgPool2d(3, /*stride=*/2, /*padding=*/1), nn::Flatten(),
+                      nn::Linear(8 * 2 * 2, 33), nn::LayerNorm(33), nn::GELU(), nn::Linear(33, 10));
+  }();
 };
 
 struct Results {

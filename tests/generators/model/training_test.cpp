@@ -47,8 +47,8 @@ class Compiled {
 };
 
 Graph step_of(const Problem &problem, const std::function<Graph(Sequential &, const Batch &)> &made) {
-  Random random(5), data(6);
-  Sequential net = problem.net(random);
+  Random data(6);
+  Sequential net = problem.net();
   return made(net, problem.batch(data));
 }
 
@@ -102,8 +102,8 @@ TEST(CompiledTraining, UpdatesParametersInTheirPlaces) {
 }
 
 TEST(CompiledTraining, LearnsAToyProblem) {
-  Random random(1);
-  Sequential net(Linear(random, 2, 16), Tanh(), Linear(random, 16, 2));
+  nn::manual_seed(1);
+  Sequential net(nn::Linear(2, 16), nn::Tanh(), nn::Linear(16, 2));
   const Tensor x = Tensor::of<float>({4, 2}, {0, 0, 0, 1, 1, 0, 1, 1}), labels = Tensor::of<int64_t>({4}, {0, 1, 1, 0});
   const Loss loss = [](const Variable &y, const Variable &wanted) { return cross_entropy(y, wanted); };
   const generators::CompiledGraph step(training_step(net, x, labels, loss, SGD(net, {0.5, 0.9})));

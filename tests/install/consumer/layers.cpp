@@ -8,7 +8,7 @@
 #include "runtime/autograd/variable.h"
 #include "runtime/graph/model_file.h"
 #include "runtime/graph/trace.h"
-#include "runtime/layers.h"
+#include "runtime/nn/all.h"
 
 using namespace saltern;
 
@@ -29,8 +29,7 @@ int main(int argc, char **argv) {
   try {
     check_gradients(own_scale, {{2, 3}, {3}});
     check_gradients(own_group_norm, {{2, 4, 3}, {4, 1}, {4, 1}});
-    Random random(1);
-    Sequential net(Linear(random, 3, 2), OwnScale(2), ReLU());
+    Sequential net(nn::Linear(3, 2), OwnScale(2), nn::ReLU());
     net.load_state({{"0.weight", Tensor::of<float>({2, 3}, {2, 4, 6, 4, 5, 6})},
                     {"0.bias", Tensor::of<float>({2}, {1, -100})},
                     {"1.scale", Tensor::of<float>({2}, {0.5f, 3})}});

@@ -11,7 +11,7 @@
 #include "runtime/graph/executor.h"
 #include "runtime/graph/text.h"
 #include "runtime/graph/trace.h"
-#include "runtime/layers.h"
+#include "runtime/nn/all.h"
 #include "runtime/optim/optimizer.h"
 #include "tests/errors.h"
 
@@ -106,8 +106,8 @@ TEST(FormulaOperation, MayHaveSeveralResultsOfWhichSomeAreUsed) {
 }
 
 TEST(FormulaOperation, TrainsLikeAnyOtherLayer) {
-  Random random(3);
-  Sequential net(Linear(random, 2, 8), OwnTanh(8), Linear(random, 8, 1));
+  nn::manual_seed(3);
+  Sequential net(nn::Linear(2, 8), OwnTanh(8), nn::Linear(8, 1));
   SGD optimizer(net, {/*rate=*/0.1});
   const Tensor x = Tensor::of<float>({4, 2}, {0, 0, 0, 1, 1, 0, 1, 1}), t = Tensor::of<float>({4, 1}, {0, 1, 1, 0});
   double first = 0, last = 0;
@@ -123,8 +123,8 @@ TEST(FormulaOperation, TrainsLikeAnyOtherLayer) {
 }
 
 TEST(FormulaOperation, IsAFormulaInAGraphThatKnowsNothingOfIt) {
-  Random random(3);
-  Sequential net(Linear(random, 2, 4), OwnTanh(4));
+  nn::manual_seed(3);
+  Sequential net(nn::Linear(2, 4), OwnTanh(4));
   const Graph graph = trace(net, {3, 2});
   EXPECT_EQ(graph.nodes.back().operation, "formula");
   const Tensor x = Tensor::of<float>({3, 2}, {1, 2, 3, 4, 5, 6});
@@ -132,8 +132,8 @@ TEST(FormulaOperation, IsAFormulaInAGraphThatKnowsNothingOfIt) {
 }
 
 TEST(FormulaOperation, IsReadBackFromAGraphsText) {
-  Random random(3);
-  Sequential net(Linear(random, 2, 4), OwnNorm());
+  nn::manual_seed(3);
+  Sequential net(nn::Linear(2, 4), OwnNorm());
   const Graph graph = trace(net, {3, 2});
   const GraphText text = text_of(graph, 1 << 20);
   const Graph read = parse_graph(text.text, text.tensors, "here");

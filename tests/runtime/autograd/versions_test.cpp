@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "runtime/autograd/backward.h"
-#include "runtime/layers.h"
+#include "runtime/nn/all.h"
 #include "runtime/optim/optimizer.h"
 #include "tests/errors.h"
 
@@ -113,7 +113,7 @@ TEST(Versions, WhatNoRuleReadsMayBeWritten) {
 
 TEST(Versions, AnOptimizersStepBelongsBehindBackward) {
   Random random(3);
-  Sequential net(Linear(random, 4, 8), Tanh(), Linear(random, 8, 2));
+  Sequential net(nn::Linear(4, 8), nn::Tanh(), nn::Linear(8, 2));
   SGD optimizer(net, {0.1});
   const Tensor x = random.uniform_tensor({5, 4}, -1, 1);
   for (int step = 0; step < 3; ++step) {
@@ -129,7 +129,7 @@ TEST(Versions, AnOptimizersStepBelongsBehindBackward) {
 
 TEST(Versions, BatchNormAndDropoutKeepTheirOwnStateInPlace) {
   Random random(3);
-  Sequential net(Linear(random, 4, 8), BatchNorm(8), Dropout(random, 0.5), Linear(random, 8, 2));
+  Sequential net(nn::Linear(4, 8), nn::BatchNorm1d(8), nn::Dropout(0.5), nn::Linear(8, 2));
   const Tensor x = random.uniform_tensor({5, 4}, -1, 1);
   for (int step = 0; step < 3; ++step) backward(sum(net(x)));
   net.eval();

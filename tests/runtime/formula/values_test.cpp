@@ -90,7 +90,7 @@ TEST(Values, PoolingOverlapsAndPads) {
 
 TEST(Values, FlattenIsRowMajorWhateverTheLayout) {
   const Tensor x = random_tensor({2, 3, 4, 5}, 1);
-  expect_near(flatten(x.in_layout(Layout::channels_last)), x.reshaped({2, 60}), 0);
+  expect_near(nn::Flatten()(x.in_layout(Layout::channels_last)), x.reshaped({2, 60}), 0);
 }
 
 TEST(Values, SumsOverEverySetOfDimensionsInEveryLayout) {
@@ -236,7 +236,7 @@ TEST(Values, ATensorOfSixPermutedDimensionsIsCopied) {
 
 TEST(Values, BatchNormKeepsRunningStatisticsAsPyTorchDoes) {
   const Tensor x = random_tensor({4, 3, 2, 2}, 1, Layout::channels_last);
-  BatchNorm2d layer(3);
+  nn::Layer layer = nn::BatchNorm2d(3);
   const Variable y = layer(x);
   const auto state = layer.state();
   for (int64_t c = 0; c < 3; ++c) {

@@ -7,7 +7,7 @@
 #include "runtime/graph/model_file.h"
 #include "runtime/graph/text.h"
 #include "runtime/graph/trace.h"
-#include "runtime/layers.h"
+#include "runtime/nn/all.h"
 #include "tests/errors.h"
 #include "tests/scratch_folder.h"
 
@@ -82,22 +82,20 @@ struct Applied : Module {
 
 // Nets of images whose batch, height and width are open. The smallest of the images that they take is 9 by 11.
 std::vector<std::pair<std::string, std::shared_ptr<Module>>> nets_of_images() {
-  Random random(3);
-  const auto conv = [&](int64_t from, int64_t to, int64_t kernel, const Conv2dOptions &o) {
-    return std::make_shared<Conv2d>(random, from, to, kernel, o);
-  };
-  const auto wide = conv(3, 64, 3, {1, 1}), narrow = conv(3, 8, 3, {1, 0}), halved = conv(3, 8, 3, {2, 1}),
-             point = conv(3, 8, 1, {2, 0}), again = conv(8, 8, 3, {2, 1}), thirds = conv(8, 8, 2, {3, 1, 2});
-  const auto norm = std::make_shared<BatchNorm>(8);
-  const auto last = std::make_shared<Linear>(random, 8, 5);
+  nn::manual_seed(3);
+  const auto shared = [](const nn::Layer &layer) { return std::make_shared<nn::Layer>(layer); };
+  const auto wide = shared(nn::Conv2d(3, 64, 3, 1, 1)), narrow = shared(nn::Conv2d(3, 8, 3)),
+             halved = shared(nn::Conv2d(3, 8, 3, 2, 1)), point = shared(nn::Conv2d(3, 8, 1, 2)),
+             again = shared(nn::Conv2d(8, 8, 3, 2, 1)), thirds = shared(nn::Conv2d(8, 8, 2, 3, 1, 2)),
+             norm = shared(nn::BatchNorm2d(8)), last = shared(nn::Linear(8, 5));
   const auto of = [](std::function<Variable(const Variable &)> f) { return std::make_shared<Applied>(std::move(f)); };
   return {
       {"padded", wide},
       {"not padded", narrow},
       {"stride 2", halved},
-      {"strides of strides", std::make_shared<Sequential>(halved, norm, ReLU(), again, MaxPool2d(2), thirds)},
-      {"max pool", std::make_shared<MaxPool2d>(3, PoolOptions{2, 1})},
-      {"average pool", std::make_shared<AvgPool2d>(2)},
+      {"strides of strides", std::make_shared<Sequential>(halved, norm, nn::ReLU(), again, nn::MaxPool2d(2), thirds)},
+      {"max pool", shared(nn::MaxPool2d(3, 2, 1))},
+      {"average pool", shared(nn::AvgPool2d(2))},
       {"batch norm", std::make_shared<Sequential>(narrow, norm)},
       {"two ways to half the size", of([=](const Variable &x) { return (*halved)(x) + (*point)(x); })},
       {"global mean", of([=](const Variable &x) {
@@ -110,7 +108,7 @@ std::vector<std::pair<std::string, std::shared_ptr<Module>>> nets_of_images() {
          const Variable h = (*again)(relu((*halved)(x)));
          return (*last)(reshape(mean(h, {2, 3}), {x.shape()[0], 8}));
        })},
-      {"flat", std::make_shared<Sequential>(halved, Flatten())},
+      {"flat", std::make_shared<Sequential>(halved, nn::Flatten())},
       {"rows", of([=](const Variable &x) {
          const Variable h = transpose((*halved)(x), {0, 2, 3, 1});
          return (*last)(reshape(h, {x.shape()[0] * h.shape()[1] * h.shape()[2], 8}));
@@ -158,9 +156,7 @@ TEST(OpenSizes, NetsOfImagesRunAtEverySizeAlsoFromATextAndAreNamedByIt) {
 const Operation centred("centred", [](Value x) { return x - mean(x, {0}) + sum(x * x, {0, 1}); });
 
 struct Sized : Module {
-  Conv2d conv;
-  Linear last;
-  explicit Sized(Random &random) : conv(random, 2, 4, 3), last(random, 4, 5) {}
+  nn::Layer conv = nn::Conv2d(2, 4, 3), last = nn::Linear(4, 5);
   Variable forward(const Variable &x) override {
     const Variable h = relu(conv(x)), flat = reshape(transpose(h, {0, 2, 3, 1}), {x.shape()[0] * 9, 4});
     const Variable rows = reshape(last(flat), {x.shape()[0], 45});
@@ -173,8 +169,7 @@ struct Sized : Module {
 };
 
 TEST(OpenSizes, ANetIsTheSameAtEverySizeAsTracedThere) {
-  Random random(3);
-  Sized net(random);
+  Sized net;
   for (int64_t batch : {3, 17, 1000}) expect_same_at(net, {"batch", 2, 5, 5}, {{"batch", batch}});
 }
 
@@ -188,7 +183,7 @@ TEST(OpenSizes, SeveralAreOpen) {
 
 TEST(OpenSizes, ItRunsOnWhatIsGivenAlsoFromAFile) {
   Random random(3);
-  Sized net(random);
+  Sized net;
   const ScratchFolder folder;
   save_model(folder.file("net.safetensors"), trace(net, {"batch", 2, 5, 5}));
   const Graph open = load_model(folder.file("net.safetensors"));
@@ -202,8 +197,7 @@ TEST(OpenSizes, ItRunsOnWhatIsGivenAlsoFromAFile) {
 }
 
 TEST(OpenSizes, WhatDoesNotFitIsNamed) {
-  Random random(3);
-  Sized net(random);
+  Sized net;
   const Graph open = trace(net, {"batch", 2, 5, 5});
   const auto error = [&](const Shape &shape) { return error_of([&] { sizes_of(open, {{"x", shape}}); }); };
   EXPECT_TRUE(contains(error({4, 2, 5, 6}), "[4, 2, 5, 6]; the graph says [batch, 2, 5, 5]"));
@@ -251,8 +245,7 @@ TEST(OpenSizes, WhatIsDividedOtherwiseIsRefusedByName) {
 }
 
 TEST(OpenSizes, SizesThatANodeDoesNotFitAreRefused) {
-  Random random(3);
-  Conv2d conv(random, 3, 8, 3, {2, 0});
+  nn::Layer conv = nn::Conv2d(3, 8, 3, 2);
   const Graph open = trace(conv, {1, 3, "height", 9});
   EXPECT_TRUE(contains(error_of([&] { at_sizes(open, {{"height", 2}}); }), "node 'y' (conv2d)"));
   Applied firsts([](const Variable &x) { return slice(x, 0, 0, std::min<int64_t>(x.shape()[0], 2)); });

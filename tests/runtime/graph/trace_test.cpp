@@ -11,7 +11,7 @@
 #include "runtime/graph/model_file.h"
 #include "runtime/graph/text.h"
 #include "runtime/graph/trace.h"
-#include "runtime/layers.h"
+#include "runtime/nn/all.h"
 #include "runtime/tensor/checkpoint.h"
 #include "tests/scratch_folder.h"
 
@@ -19,8 +19,7 @@ namespace saltern {
 namespace {
 
 struct Net : Module {
-  Linear first, second;
-  explicit Net(Random &random) : first(random, 6, 6), second(random, 6, 3) {}
+  nn::Layer first = nn::Linear(6, 6), second = nn::Linear(6, 3);
   Variable forward(const Variable &x) override { return second(first(first(x))); }
   void visit(Visitor &v) override {
     v.child("first", first);
@@ -29,8 +28,7 @@ struct Net : Module {
 };
 
 TEST(Trace, NamesConstantsAsTheNetDoesAndSharesThem) {
-  Random random(7);
-  Net net(random);
+  Net net;
   const Graph g = trace(net, {2, 6});
   EXPECT_EQ(g.inputs, std::vector<std::string>{"x"});
   EXPECT_EQ(g.outputs, std::vector<std::string>{"y"});
@@ -40,7 +38,8 @@ TEST(Trace, NamesConstantsAsTheNetDoesAndSharesThem) {
   EXPECT_EQ(constants, 4) << to_text(g);
   EXPECT_TRUE(net.training()) << "tracing leaves the net as it was";
   // The trace keeps its own copies: training on does not change it.
-  std::memset(net.first.weight.value().raw(), 0, net.first.weight.value().bytes());
+  const Tensor weight = net.first.parameter("weight").value();
+  std::memset(weight.raw(), 0, weight.bytes());
   EXPECT_NE(g.value("first.weight").constant.data<float>()[0], 0);
 }
 
@@ -78,8 +77,7 @@ TEST(Trace, GivesNoValueTheNameOfAnother) {
 }
 
 TEST(ModelFile, RoundTripKeepsGraphAndConstants) {
-  Random random(7);
-  Net net(random);
+  Net net;
   const Graph g = trace(net, {2, 6});
   const ScratchFolder folder;
   const std::string path = folder.file("net.salt");
@@ -111,7 +109,7 @@ TEST(ModelFile, BrokenFilesNameTheFileAndTheFault) {
 
 TEST(Executor, GivesWhatTheLayerGives) {
   Random random(7);
-  Linear layer(random, 6, 5);
+  nn::Layer layer = nn::Linear(6, 5);
   const Graph g = trace(layer, {4, 6});
   const Tensor x = random.uniform_tensor({4, 6}, -1, 1);
   const Tensor got = run(g, {{"x", x}}).at("y"), want = layer(Variable(x)).value();
@@ -120,9 +118,9 @@ TEST(Executor, GivesWhatTheLayerGives) {
 
 TEST(Executor, GivesWhatANetOfImagesGivesAlsoFromAFile) {
   Random random(7);
-  Sequential net(Conv2d(random, 3, 8, 3, {1, 1}), BatchNorm2d(8), ReLU(), MaxPool2d(2),
-                 Conv2d(random, 8, 8, {3, 2}, {{2, 1}, {1, 0}, 1, 8}), AvgPool2d(2, {1, 1}), Flatten(),
-                 Linear(random, 8 * 4 * 6, 5), Softmax());
+  Sequential net(nn::Conv2d(3, 8, 3, 1, 1), nn::BatchNorm2d(8), nn::ReLU(), nn::MaxPool2d(2),
+                 nn::Conv2d(8, 8, {3, 2}, {2, 1}, {1, 0}, 1, 8), nn::AvgPool2d(2, 1, 1), nn::Flatten(),
+                 nn::Linear(8 * 4 * 6, 5), nn::Softmax(-1));
   const Tensor x = random.uniform_tensor({2, 3, 11, 13}, -1, 1);
   net(Variable(random.uniform_tensor({6, 3, 11, 13}, -1, 3)));  // in training: running statistics move from 0 and 1
   const Graph g = trace(net, {2, 3, 11, 13});
@@ -148,8 +146,7 @@ TEST(Executor, GivesWhatANetOfImagesGivesAlsoFromAFile) {
 }
 
 TEST(Executor, ErrorsNameTheCulprit) {
-  Random random(7);
-  Linear layer(random, 6, 5);
+  nn::Layer layer = nn::Linear(6, 5);
   Graph g = trace(layer, {4, 6});
   EXPECT_TRUE(contains(error_of([&] { run(g, {}); }), "'x'"));
   EXPECT_TRUE(contains(error_of([&] { run(g, {{"x", Tensor::zeros({4, 7})}}); }), "[4, 7]"));

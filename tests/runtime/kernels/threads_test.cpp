@@ -10,7 +10,7 @@
 
 #include "runtime/autograd/backward.h"
 #include "runtime/kernels/thread_pool.h"
-#include "runtime/layers.h"
+#include "runtime/nn/all.h"
 #include "runtime/tensor/strided.h"
 
 namespace saltern {
@@ -19,10 +19,11 @@ namespace {
 using Named = std::map<std::string, Tensor>;
 
 // Forward and backward once, from the same parameters and with the same dy.
-Named everything(const std::function<std::unique_ptr<Module>(Random &)> &make, const Shape &shape, int threads_wanted) {
+Named everything(const std::function<std::unique_ptr<Module>()> &make, const Shape &shape, int threads_wanted) {
   set_threads(threads_wanted);
+  nn::manual_seed(11);
   Random random(11);
-  const std::unique_ptr<Module> layer = make(random);
+  const std::unique_ptr<Module> layer = make();
   const Variable x(random.uniform_tensor(shape, -2, 2), true);
   const Variable y = (*layer)(x);
   backward(y, random.uniform_tensor(y.shape(), -1, 1));
@@ -32,7 +33,7 @@ Named everything(const std::function<std::unique_ptr<Module>(Random &)> &make, c
   return all;
 }
 
-void expect_same_bits(const std::string &what, const std::function<std::unique_ptr<Module>(Random &)> &make,
+void expect_same_bits(const std::string &what, const std::function<std::unique_ptr<Module>()> &make,
                       const std::vector<Shape> &shapes) {
   const int before = threads();
   for (const Shape &shape : shapes) {
@@ -51,17 +52,16 @@ void expect_same_bits(const std::string &what, const std::function<std::unique_p
   set_threads(before);
 }
 
-template <typename Layer, typename... Arguments>
-auto layer(Arguments... arguments) {
-  return [=](Random &) { return std::make_unique<Layer>(arguments...); };
+auto layer(const nn::NamedLayer &of, const nn::Argument &argument) {
+  return [=] { return std::make_unique<nn::Layer>(of(argument)); };
 }
 
 TEST(Threads, BatchNormIsTheSameBitsInTrainingAndInEvaluation) {
   for (int64_t channels : {1, 7, 17, 64})
-    expect_same_bits("batch norm", layer<BatchNorm2d>(channels), {{2, channels, 1, 1}, {5, channels, 31, 33}});
+    expect_same_bits("batch norm", layer(nn::BatchNorm2d, channels), {{2, channels, 1, 1}, {5, channels, 31, 33}});
   expect_same_bits("batch norm in evaluation",
-                   [](Random &) {
-                     auto norm = std::make_unique<BatchNorm2d>(17);
+                   [] {
+                     auto norm = std::make_unique<nn::Layer>(nn::BatchNorm2d(17));
                      norm->eval();
                      return norm;
                    },
@@ -69,16 +69,17 @@ TEST(Threads, BatchNormIsTheSameBitsInTrainingAndInEvaluation) {
 }
 
 TEST(Threads, SoftmaxIsTheSameBits) {
-  expect_same_bits("softmax", layer<Softmax>(), {{1, 1}, {3, 1000}, {257, 17}, {1000, 64}});
-  expect_same_bits("softmax over channels", layer<Softmax>(1), {{2, 9, 31, 17}});
+  expect_same_bits("softmax", layer(nn::Softmax, -1), {{1, 1}, {3, 1000}, {257, 17}, {1000, 64}});
+  expect_same_bits("softmax over channels", layer(nn::Softmax, 1), {{2, 9, 31, 17}});
 }
 
 TEST(Threads, ConvolutionsPoolsAndDenseLayersAreTheSameBits) {
   expect_same_bits("net",
-                   [](Random &random) {
-                     return std::make_unique<Sequential>(Conv2d(random, 3, 17, 3, {1, 1}), BatchNorm2d(17), ReLU(),
-                                                         MaxPool2d(2), Conv2d(random, 17, 32, 3, {2, 1}), AvgPool2d(2),
-                                                         Flatten(), Linear(random, 32 * 4 * 4, 10), Softmax());
+                   [] {
+                     return std::make_unique<Sequential>(nn::Conv2d(3, 17, 3, 1, 1), nn::BatchNorm2d(17), nn::ReLU(),
+                                                         nn::MaxPool2d(2), nn::Conv2d(17, 32, 3, 2, 1),
+                                                         nn::AvgPool2d(2), nn::Flatten(), nn::Linear(32 * 4 * 4, 10),
+                                                         nn::Softmax(-1));
                    },
                    {{5, 3, 32, 32}});
 }

@@ -5,12 +5,14 @@
 namespace saltern {
 namespace {
 
-LAYER_TEST(ReLU, ReLU(), {2, 3, 5})
-LAYER_TEST(LeakyReLU, LeakyReLU(), {17})
-LAYER_TEST(Sigmoid, Sigmoid(), {2, 3, 5})
-LAYER_TEST(Tanh, Tanh(), {2, 3, 5})
-LAYER_TEST(GELU, GELU(), {2, 3, 5})
-LAYER_TEST(SiLU, SiLU(), {2, 3, 5})
+using namespace nn::literals;
+
+LAYER_TEST(ReLU, nn::ReLU(), {2, 3, 5})
+LAYER_TEST(LeakyReLU, nn::LeakyReLU(), {17})
+LAYER_TEST(Sigmoid, nn::Sigmoid(), {2, 3, 5})
+LAYER_TEST(Tanh, nn::Tanh(), {2, 3, 5})
+LAYER_TEST(GELU, nn::GELU(), {2, 3, 5})
+LAYER_TEST(SiLU, nn::SiLU(), {2, 3, 5})
 LAYER_TEST(Exp, Lambda(std::cref(exp)), {2, 3, 3})
 LAYER_TEST(Log, Lambda(std::cref(log)), {2, 3, 3}, 0.5)
 LAYER_TEST(Sqrt, Lambda(std::cref(sqrt)), {2, 3, 3}, 0.5)
@@ -22,45 +24,47 @@ LAYER_TEST(Erf, Lambda(std::cref(erf)), {7})
 LAYER_TEST(Sine, Lambda(std::cref(sine)), {7})
 LAYER_TEST(Cosine, Lambda(std::cref(cosine)), {7})
 
-LAYER_TEST(Linear, Linear(random, 5, 7), {3, 5})
-LAYER_TEST(LinearOfOne, Linear(random, 1, 1), {1, 1})
-LAYER_TEST(LinearWithoutBias, Linear(random, 17, 3, false), {2, 17})
-LAYER_TEST(LinearOnSequences, Linear(random, 5, 2), {2, 3, 5})
+LAYER_TEST(Linear, nn::Linear(5, 7), {3, 5})
+LAYER_TEST(LinearOfOne, nn::Linear(1, 1), {1, 1})
+LAYER_TEST(LinearWithoutBias, nn::Linear(17, 3, false), {2, 17})
+LAYER_TEST(LinearOnSequences, nn::Linear(5, 2), {2, 3, 5})
 
-LAYER_TEST(Conv2d, Conv2d(random, 3, 5, 3, {1, 1}), {2, 3, 5, 4})
-LAYER_TEST(Conv2dOfOne, Conv2d(random, 1, 1, 1), {1, 1, 1, 1})
-LAYER_TEST(Conv2dUneven, Conv2d(random, 2, 3, {3, 2}, {{2, 1}, {0, 1}, {1, 2}}), {1, 2, 6, 5})
-LAYER_TEST(Conv2dInGroups, Conv2d(random, 4, 6, 3, {1, 1, 1, 2}), {1, 4, 4, 3})
-LAYER_TEST(Conv2dDepthwise, Conv2d(random, 5, 5, 3, {2, 1, 1, 5}), {2, 5, 5, 4})
-LAYER_TEST(Conv2dWithoutBias, Conv2d(random, 2, 2, 2, {1, 0, 1, 1, false}), {1, 2, 3, 3})
+LAYER_TEST(Conv2d, nn::Conv2d(3, 5, 3, 1, 1), {2, 3, 5, 4})
+LAYER_TEST(Conv2dOfOne, nn::Conv2d(1, 1, 1), {1, 1, 1, 1})
+LAYER_TEST(Conv2dUneven, nn::Conv2d(2, 3, {3, 2}, {2, 1}, {0, 1}, {1, 2}), {1, 2, 6, 5})
+LAYER_TEST(Conv2dInGroups, nn::Conv2d(4, 6, 3, 1, 1, 1, 2), {1, 4, 4, 3})
+LAYER_TEST(Conv2dDepthwise, nn::Conv2d(5, 5, 3, 2, 1, 1, 5), {2, 5, 5, 4})
+LAYER_TEST(Conv2dWithoutBias, nn::Conv2d(2, 2, 2, 1, 0, 1, 1, false), {1, 2, 3, 3})
 
-LAYER_TEST(MaxPool2d, MaxPool2d(2), {2, 3, 4, 6})
-LAYER_TEST(MaxPool2dOverlapping, MaxPool2d(3, {2, 1}), {1, 2, 5, 7})
-LAYER_TEST(AvgPool2d, AvgPool2d(2), {2, 3, 4, 6})
-LAYER_TEST(AvgPool2dPadded, AvgPool2d(3, {2, 1, 1, false}), {1, 2, 5, 7})
-LAYER_TEST(Flatten, Flatten(), {2, 3, 2, 2})
+LAYER_TEST(MaxPool2d, nn::MaxPool2d(2), {2, 3, 4, 6})
+LAYER_TEST(MaxPool2dOverlapping, nn::MaxPool2d(3, 2, 1), {1, 2, 5, 7})
+LAYER_TEST(AvgPool2d, nn::AvgPool2d(2), {2, 3, 4, 6})
+LAYER_TEST(AvgPool2dPadded, nn::AvgPool2d(3, 2, 1, false, false), {1, 2, 5, 7})
+LAYER_TEST(Flatten, nn::Flatten(), {2, 3, 2, 2})
 
-LAYER_TEST(BatchNorm2d, BatchNorm2d(3), {2, 3, 3, 2})
-LAYER_TEST(BatchNorm1d, BatchNorm1d(5), {4, 5})
-BatchNorm2d in_evaluation(int64_t channels) {
-  BatchNorm2d layer(channels);
+LAYER_TEST(BatchNorm2d, nn::BatchNorm2d(3), {2, 3, 3, 2})
+LAYER_TEST(BatchNorm1d, nn::BatchNorm1d(5), {4, 5})
+nn::Layer in_evaluation(int64_t channels) {
+  nn::Layer layer = nn::BatchNorm2d(channels);
   layer.eval();
   return layer;
 }
 LAYER_TEST(BatchNorm2dInEvaluation, in_evaluation(3), {2, 3, 3, 2})
 
-LAYER_TEST(LayerNorm, LayerNorm({5}), {2, 3, 5})
-LAYER_TEST(LayerNormOfWholeImages, LayerNorm({3, 2, 2}), {2, 3, 2, 2})
-LAYER_TEST(RMSNorm, RMSNorm({7}), {3, 7})
+LAYER_TEST(LayerNorm, nn::LayerNorm({5}), {2, 3, 5})
+LAYER_TEST(LayerNormOfWholeImages, nn::LayerNorm({3, 2, 2}), {2, 3, 2, 2})
+LAYER_TEST(RMSNorm, nn::RMSNorm({7}), {3, 7})
 
-LAYER_TEST(RNN, RNN(random, 3, 4), {3, 2, 3})
-LAYER_TEST(GRU, GRU(random, 3, 4, {1, true}), {3, 2, 3})
-LAYER_TEST(LSTM, LSTM(random, 3, 4), {3, 2, 3})
-LAYER_TEST(LSTMOfOne, LSTM(random, 1, 1), {2, 1, 1})
-LAYER_TEST(LSTMWithAll, LSTM(random, 3, 4, {2, true, true, false, 0, 2}), {2, 3, 3})
+LAYER_TEST(RNN, nn::RNN(3, 4), {3, 2, 3})
+LAYER_TEST(GRU, nn::GRU(3, 4, "bidirectional"_a = true), {3, 2, 3})
+LAYER_TEST(LSTM, nn::LSTM(3, 4), {3, 2, 3})
+LAYER_TEST(LSTMOfOne, nn::LSTM(1, 1), {2, 1, 1})
+LAYER_TEST(LSTMWithAll,
+           nn::LSTM(3, 4, 2, "bias"_a = false, "batch_first"_a = true, "bidirectional"_a = true, "proj_size"_a = 2),
+           {2, 3, 3})
 
-LAYER_TEST(Softmax, Softmax(), {3, 7})
-LAYER_TEST(SoftmaxOverChannels, Softmax(1), {2, 3, 2, 2})
+LAYER_TEST(Softmax, nn::Softmax(-1), {3, 7})
+LAYER_TEST(SoftmaxOverChannels, nn::Softmax(1), {2, 3, 2, 2})
 LAYER_TEST(LogSoftmax, Lambda([](const Variable &x) { return log_softmax(x); }), {3, 7})
 LAYER_TEST(CrossEntropy, Lambda([](const Variable &x) {
              return cross_entropy(x, Tensor::of<int64_t>({3}, {0, 4, 2}));
@@ -93,16 +97,16 @@ LAYER_TEST(Maximum, Lambda([](const Variable &x) { return maximum(x, mean(x, {0}
 LAYER_TEST(Minimum, Lambda([](const Variable &x) { return minimum(x, mean(x, {0})); }), {4, 3})
 
 LAYER_TEST(Sequential,
-           Sequential(Conv2d(random, 1, 4, 3, {1, 1}), Tanh(), AvgPool2d(2), Flatten(), Linear(random, 16, 3)),
+           Sequential(nn::Conv2d(1, 4, 3, 1, 1), nn::Tanh(), nn::AvgPool2d(2), nn::Flatten(), nn::Linear(16, 3)),
            {2, 1, 4, 4})
-LAYER_TEST(Residual, Lambda([conv = std::make_shared<Conv2d>(random, 3, 3, 3, Conv2dOptions{1, 1})](const Variable &x) {
+LAYER_TEST(Residual, Lambda([conv = std::make_shared<nn::Layer>(nn::Conv2d(3, 3, 3, 1, 1))](const Variable &x) {
              return x + tanh((*conv)(x));
            }),
            {1, 3, 3, 4})
 
 TEST(Dropout, KeepsTheMeanAndItsGradientDropsTheSame) {
-  Random random(1);
-  Dropout layer(random, 0.25);
+  nn::manual_seed(1);
+  nn::Layer layer = nn::Dropout(0.25);
   const Variable x(Tensor::full({40000}, 1), true);
   const Variable y = layer(x);
   backward(sum(y));
@@ -116,16 +120,15 @@ TEST(Dropout, KeepsTheMeanAndItsGradientDropsTheSame) {
   EXPECT_NEAR(static_cast<double>(zeros) / 40000, 0.25, 0.01);
 }
 
-TEST(Dropout, DrawsAnewEachTimeAndResumesFromItsState) {
-  Random random(1);
-  Dropout layer(random, 0.5);
+TEST(Dropout, DrawsAnewEachTimeAndResumesFromTheStateOfItsStream) {
+  nn::manual_seed(1);
+  nn::Layer layer = nn::Dropout(0.5);
   const Variable x(Tensor::full({100}, 1));
   const Variable first = layer(x);
-  std::map<std::string, Tensor> saved;
-  for (auto &[name, t] : layer.state()) saved[name] = t.clone();
+  const Tensor saved = random_stream().clone();
   const Variable second = layer(x);
   EXPECT_NE(dot(first.value(), second.value()), dot(first.value(), first.value()));
-  layer.load_state(saved);
+  random_stream().copy_from(saved);
   const Variable again = layer(x);
   for (int64_t i = 0; i < 100; ++i) EXPECT_EQ(again.value().data<float>()[i], second.value().data<float>()[i]);
   layer.eval();
@@ -133,25 +136,21 @@ TEST(Dropout, DrawsAnewEachTimeAndResumesFromItsState) {
 }
 
 TEST(Dropout, GoesOnUnderAnotherSeedWhereAStreamIsUsedUp) {
-  Random random(1);
-  Dropout layer(random, 0.5);
+  nn::Layer layer = nn::Dropout(0.5);
   const Variable x(Tensor::full({100}, 1));
-  const auto begin_at = [&](int64_t offset) {
-    const Tensor stream = Tensor::of<int64_t>({2}, {7, offset});
-    layer.load_state({{"random", stream}});
-  };
+  const auto begin_at = [](int64_t offset) { random_stream().copy_from(Tensor::of<int64_t>({2}, {7, offset})); };
   constexpr int64_t last = 0x7fffffff;
   begin_at(last - 100);
   layer(x);
-  EXPECT_EQ(layer.state().at("random").integers(), (std::vector<int64_t>{7, last}));
+  EXPECT_EQ(random_stream().integers(), (std::vector<int64_t>{7, last}));
   layer(x);
-  const std::vector<int64_t> next = layer.state().at("random").integers();
+  const std::vector<int64_t> next = random_stream().integers();
   EXPECT_EQ(next[1], 100);
   EXPECT_NE(next[0], 7);
   EXPECT_GE(next[0], 0);
   begin_at(last - 99);
   layer(x);
-  EXPECT_EQ(layer.state().at("random").integers(), next);
+  EXPECT_EQ(random_stream().integers(), next);
 }
 
 }  // namespace

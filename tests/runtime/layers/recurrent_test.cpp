@@ -1,15 +1,16 @@
 // Recurrent layers beside naive loops of what PyTorch's documentation says they are.
 
-#include "runtime/layers/recurrent.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "runtime/nn/all.h"
 #include "tests/errors.h"
 
 namespace saltern {
 namespace {
+
+using namespace nn::literals;
 
 using Numbers = std::vector<double>;
 
@@ -19,7 +20,7 @@ struct Weights {
   Tensor w, r, w_bias, r_bias, projection;
 };
 
-Weights weights_of(RecurrentLayer &layer, const std::string &suffix) {
+Weights weights_of(Module &layer, const std::string &suffix) {
   const std::map<std::string, Tensor> all = layer.state();
   const auto find = [&](const std::string &name) {
     const auto it = all.find(name + suffix);
@@ -100,12 +101,25 @@ void expect_near(const Variable &states, int64_t direction, const std::vector<Nu
                   2e-6);
 }
 
-template <typename Layer>
-void expect_as_loops(const std::string &kind, const RecurrentOptions &options, const Shape &x_shape, int64_t hidden) {
-  Random random(11);
-  Layer layer(random, x_shape[2], hidden, options);
+struct Options {
+  int64_t layers = 1;
+  bool bidirectional = false, batch_first = false, bias = true;
+  int64_t projection = 0;
+};
+
+nn::Layer made(const std::string &kind, int64_t inputs, int64_t hidden, const Options &o) {
+  nn::Named named = {
+      {"num_layers", o.layers}, {"bidirectional", o.bidirectional}, {"batch_first", o.batch_first}, {"bias", o.bias}};
+  if (o.projection > 0) named["proj_size"] = o.projection;
+  return nn::make(kind == "rnn" ? "RNN" : kind == "gru" ? "GRU" : "LSTM", {inputs, hidden}, named);
+}
+
+void expect_as_loops(const std::string &kind, const Options &options, const Shape &x_shape, int64_t hidden) {
+  nn::manual_seed(11);
+  nn::Layer layer = made(kind, x_shape[2], hidden, options);
+  Random random(12);
   const Tensor x = random.uniform_tensor(x_shape, -1, 1);
-  const Sequences got = layer.run(Variable(x));
+  const std::vector<Variable> got = layer.all(x);  // y, h and c
   Steps in = by_step(x, options.batch_first);
   int64_t direction = 0;
   for (int64_t l = 0; l < options.layers; ++l) {
@@ -117,54 +131,50 @@ void expect_as_loops(const std::string &kind, const RecurrentOptions &options, c
       for (size_t t = 0; t < in.size(); ++t)
         for (size_t n = 0; n < in[t].size(); ++n)
           out[t][n].insert(out[t][n].end(), one.y[t][n].begin(), one.y[t][n].end());
-      expect_near(got.hidden, direction, one.h);
-      if (kind == "lstm") expect_near(got.cell, direction, one.c);
+      expect_near(got[1], direction, one.h);
+      if (kind == "lstm") expect_near(got[2], direction, one.c);
       ++direction;
     }
     in = out;
   }
-  const Steps y = by_step(got.y.value(), options.batch_first);
+  const Steps y = by_step(got[0].value(), options.batch_first);
   for (size_t t = 0; t < in.size(); ++t)
     for (size_t n = 0; n < in[t].size(); ++n)
       for (size_t i = 0; i < in[t][n].size(); ++i) EXPECT_NEAR(y[t][n].at(i), in[t][n][i], 2e-6);
 }
 
 TEST(Recurrent, LayersAreTheirLoops) {
-  expect_as_loops<RNN>("rnn", {}, {4, 2, 3}, 5);
-  expect_as_loops<GRU>("gru", {}, {4, 2, 3}, 5);
-  expect_as_loops<LSTM>("lstm", {}, {4, 2, 3}, 5);
-  expect_as_loops<LSTM>("lstm", {}, {1, 1, 1}, 1);
+  expect_as_loops("rnn", {}, {4, 2, 3}, 5);
+  expect_as_loops("gru", {}, {4, 2, 3}, 5);
+  expect_as_loops("lstm", {}, {4, 2, 3}, 5);
+  expect_as_loops("lstm", {}, {1, 1, 1}, 1);
 }
 
 TEST(Recurrent, LayersOnLayersBothWaysProjectedAndByBatches) {
-  expect_as_loops<RNN>("rnn", {2, true, true, false}, {2, 4, 3}, 5);
-  expect_as_loops<GRU>("gru", {2, true}, {4, 1, 3}, 5);
-  expect_as_loops<LSTM>("lstm", {2, true, true, true, 0, 2}, {2, 4, 3}, 5);
+  expect_as_loops("rnn", {2, true, true, false}, {2, 4, 3}, 5);
+  expect_as_loops("gru", {2, true}, {4, 1, 3}, 5);
+  expect_as_loops("lstm", {2, true, true, true, 2}, {2, 4, 3}, 5);
 }
 
 TEST(Recurrent, AStateIsWhereTheNextSequenceBegins) {
   Random random(3);
-  LSTM layer(random, 3, 5);
+  nn::Layer layer = nn::LSTM(3, 5);
   const Tensor x = random.uniform_tensor({6, 2, 3}, -1, 1);
-  const Sequences whole = layer.run(Variable(x)), begun = layer.run(Variable(x.slice(0, 0, 4))),
-                  ended = layer.run(Variable(x.slice(0, 4, 2)), begun.hidden, begun.cell);
-  EXPECT_EQ(ended.hidden.value().reals(), whole.hidden.value().reals());
-  EXPECT_EQ(ended.cell.value().reals(), whole.cell.value().reals());
+  const std::vector<Variable> whole = layer.all(x), begun = layer.all(x.slice(0, 0, 4)),
+                              ended = layer.all(x.slice(0, 4, 2), {begun[1], begun[2]});
+  EXPECT_EQ(ended[1].value().reals(), whole[1].value().reals());
+  EXPECT_EQ(ended[2].value().reals(), whole[2].value().reals());
 }
 
 TEST(Recurrent, WhatDoesNotFitIsNamed) {
-  Random random(3);
-  LSTM lstm(random, 3, 5);
-  GRU gru(random, 3, 5);
-  const Variable x(Tensor::zeros({4, 2, 3}));
-  expect_error(
-      [&] {
-        lstm.run(Variable(Tensor::zeros({4, 2, 7})));
-      },
-      {"LSTM takes sequences of 3 inputs", "[4, 2, 7]"});
-  expect_error([&] { lstm.run(x, Variable(Tensor::zeros({1, 3, 5}))); }, {"LSTM", "the hidden state is [1, 3, 5]"});
-  expect_error([&] { gru.run(x, {}, Variable(Tensor::zeros({1, 2, 5}))); }, {"GRU has no cells"});
-  expect_error([&] { GRU(random, 3, 5, {1, false, false, true, 0, 2}); }, {"gru", "a projection to 2"});
+  nn::Layer lstm = nn::LSTM(3, 5), gru = nn::GRU(3, 5);
+  const Variable x(Tensor::zeros({4, 2, 3})), h(Tensor::zeros({1, 2, 5})), wrong(Tensor::zeros({1, 3, 5}));
+  expect_error([&] { lstm(Tensor::zeros({4, 2, 7})); }, {"LSTM: 'input'", "(4, 2, 7)", "sequences of 3 numbers"});
+  expect_error([&] { lstm(x, {wrong, h}); }, {"LSTM: 'hx'", "(1, 3, 5)", "(1, 2, 5)"});
+  expect_error([&] { lstm(x, h); }, {"LSTM: 'hx'", "a hidden state and a cell state"});
+  expect_error([&] { gru(x, {h, h}); }, {"GRU: 'hx'", "(1, 2, 5)"});
+  expect_error([&] { nn::GRU(3, 5, "proj_size"_a = 2); }, {"GRU has no argument 'proj_size'"});
+  expect_error([&] { nn::LSTM(3, 5, "proj_size"_a = 7); }, {"LSTM: 'proj_size' is 7", "less than hidden_size"});
 }
 
 }  // namespace

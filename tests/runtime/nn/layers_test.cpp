@@ -5,7 +5,6 @@
 #include <set>
 
 #include "runtime/autograd/backward.h"
-#include "runtime/layers/binary.h"
 #include "runtime/nn/all.h"
 #include "tests/errors.h"
 

@@ -7,6 +7,7 @@
 #include "runtime/layers.h"
 #include "runtime/onnx/export.h"
 #include "runtime/onnx/run_model.h"
+#include "runtime/tensor/random.h"
 #include "tests/scratch_folder.h"
 
 namespace saltern {

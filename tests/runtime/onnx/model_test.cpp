@@ -8,7 +8,7 @@
 
 #include "runtime/graph/executor.h"
 #include "runtime/graph/trace.h"
-#include "runtime/layers.h"
+#include "runtime/nn/all.h"
 #include "runtime/onnx/export.h"
 #include "runtime/onnx/lower_model.h"
 #include "runtime/onnx/optimize.h"
@@ -94,9 +94,9 @@ TEST(OnnxModel, OptimisingTakesNodesAndChangesNoResult) {
 }
 
 TEST(OnnxModel, ATrainedNetRunsAsOnnx) {
-  Random random(3);
-  Sequential net(Conv2d(random, 1, 4, 3, {1, 1}), BatchNorm2d(4), ReLU(), MaxPool2d(2), Flatten(),
-                 Linear(random, 4 * 4 * 4, 5), Softmax());
+  nn::manual_seed(3);
+  Sequential net(nn::Conv2d(1, 4, 3, 1, 1), nn::BatchNorm2d(4), nn::ReLU(), nn::MaxPool2d(2), nn::Flatten(),
+                 nn::Linear(4 * 4 * 4, 5), nn::Softmax(-1));
   net.eval();
   const Tensor x = counting({2, 1, 8, 8});
   const Graph traced = trace(net, x.shape());

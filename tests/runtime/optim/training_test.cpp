@@ -6,16 +6,17 @@
 
 #include "runtime/autograd/backward.h"
 #include "runtime/kernels/thread_pool.h"
-#include "runtime/layers.h"
+#include "runtime/nn/all.h"
 #include "runtime/optim/optimizer.h"
 
 namespace saltern {
 namespace {
 
-Sequential small_net(Random &random) {
-  return Sequential(Conv2d(random, 1, 8, 3, {1, 1}), BatchNorm2d(8), ReLU(), MaxPool2d(2),
-                    Conv2d(random, 8, 19, 3, {1, 1}), ReLU(), MaxPool2d(2), Flatten(), Dropout(random, 0.1),
-                    Linear(random, 19 * 9, 3));
+Sequential small_net(uint64_t seed) {
+  nn::manual_seed(seed);
+  return Sequential(nn::Conv2d(1, 8, 3, 1, 1), nn::BatchNorm2d(8), nn::ReLU(), nn::MaxPool2d(2),
+                    nn::Conv2d(8, 19, 3, 1, 1), nn::ReLU(), nn::MaxPool2d(2), nn::Flatten(), nn::Dropout(0.1),
+                    nn::Linear(19 * 9, 3));
 }
 
 // Pictures of one of three stripes, with noise.
@@ -43,7 +44,7 @@ struct Result {
 template <typename Optimizer, typename Options>
 Result train(int steps, const Options &options) {
   Random random(42);
-  Sequential net = small_net(random);
+  Sequential net = small_net(42);
   Optimizer optimizer(net, options);
   Result result;
   for (int step = 0; step < steps; ++step) {
@@ -109,14 +110,16 @@ TEST(Training, ResumingFromStateGivesTheSameBits) {
     for (const auto &[name, t] : state) copy[name] = t.clone();
     return copy;
   };
-  Random random(1), data(2), other_random(99);
-  Sequential net = small_net(random), resumed = small_net(other_random);
+  Random data(2);
+  Sequential resumed = small_net(99), net = small_net(1);
   SGD optimizer(net, {0.05, 0.9}), resumed_optimizer(resumed, {0.05, 0.9});
   run(net, optimizer, data, 3);
   resumed.load_state(saved(net.state()));
   resumed_optimizer.load_state(saved(optimizer.state()));
   Random resumed_data(data.seed(), data.position());
+  const Tensor stream = random_stream().clone();
   run(net, optimizer, data, 3);
+  random_stream().copy_from(stream);
   run(resumed, resumed_optimizer, resumed_data, 3);
   expect_same_bits({0, 0, 0, net.state()}, {0, 0, 0, resumed.state()});
 }
@@ -218,8 +221,7 @@ TEST(Optimizers, SgdWithoutMomentumKeepsNoVelocityAndIgnoresDampening) {
 }
 
 TEST(Modules, EvaluationModeGivesEveryPartItsOwnModeBack) {
-  Random random(1);
-  Sequential net(Linear(random, 2, 2), Sequential(BatchNorm1d(2), Dropout(random, 0.5)));
+  Sequential net(nn::Linear(2, 2), Sequential(nn::BatchNorm1d(2), nn::Dropout(0.5)));
   auto &inner = dynamic_cast<Sequential &>(net.at(1));
   inner.at(0).eval();  // frozen while the rest trains
   EXPECT_THROW(
@@ -234,34 +236,35 @@ TEST(Modules, EvaluationModeGivesEveryPartItsOwnModeBack) {
 }
 
 TEST(Modules, ANullLayerIsRefusedWhereItIsAdded) {
-  Sequential net{ReLU()};
+  Sequential net{nn::ReLU()};
   EXPECT_THROW(net.add(std::shared_ptr<Module>()), Error);
 }
 
 TEST(Modules, ASharedLayerIsCountedOnceAndGetsBothGradients) {
   Random random(1);
-  auto shared = std::make_shared<Linear>(random, 4, 4, false);
-  Sequential net(shared, ReLU(), shared);
+  auto shared = std::make_shared<nn::Layer>(nn::Linear(4, 4, false));
+  const Variable weight = shared->parameter("weight");
+  Sequential net(shared, nn::ReLU(), shared);
   EXPECT_EQ(net.parameter_count(), 16);
   EXPECT_EQ(net.named_parameters().at(0).first, "0.weight");
   const Tensor x = random.uniform_tensor({3, 4}, 0.1f, 1);
-  shared->weight.value().copy_from(Tensor::full({4, 4}, 0.5));
+  weight.value().copy_from(Tensor::full({4, 4}, 0.5));
   backward(sum(net(x)));
-  const Tensor both = shared->weight.gradient().value();
+  const Tensor both = weight.gradient().value();
   // The same net with two layers of equal weights: the shared gradient is the sum of theirs.
-  Linear a(random, 4, 4, false), b(random, 4, 4, false);
-  a.weight.value().copy_from(shared->weight.value());
-  b.weight.value().copy_from(shared->weight.value());
-  Sequential apart(a, ReLU(), b);
+  nn::Layer a = nn::Linear(4, 4, false), b = nn::Linear(4, 4, false);
+  const Variable a_weight = a.parameter("weight"), b_weight = b.parameter("weight");
+  a_weight.value().copy_from(weight.value());
+  b_weight.value().copy_from(weight.value());
+  Sequential apart(a, nn::ReLU(), b);
   backward(sum(apart(x)));
   for (int64_t i = 0; i < 16; ++i)
     EXPECT_NEAR(both.data<float>()[i],
-                a.weight.gradient().value().data<float>()[i] + b.weight.gradient().value().data<float>()[i], 1e-4);
+                a_weight.gradient().value().data<float>()[i] + b_weight.gradient().value().data<float>()[i], 1e-4);
 }
 
 TEST(Modules, NamesAreDottedAndStateIsChecked) {
-  Random random(1);
-  Sequential net(Linear(random, 2, 3), Sequential(Linear(random, 3, 1), BatchNorm1d(1)));
+  Sequential net(nn::Linear(2, 3), Sequential(nn::Linear(3, 1), nn::BatchNorm1d(1)));
   std::vector<std::string> names;
   for (auto &[name, t] : net.state()) names.push_back(name);
   EXPECT_EQ(names,
@@ -275,12 +278,10 @@ TEST(Modules, NamesAreDottedAndStateIsChecked) {
 }
 
 TEST(Modules, InitialParametersAreWithinPyTorchsBounds) {
-  Random random(1);
-  Conv2d conv(random, 16, 32, 3);
+  const Tensor weight = nn::Conv2d(16, 32, 3).parameter("weight").value();
   const float bound = 1 / std::sqrt(16 * 9.0f);
   float most = 0;
-  for (int64_t i = 0; i < conv.weight.value().size(); ++i)
-    most = std::max(most, std::fabs(conv.weight.value().data<float>()[i]));
+  for (int64_t i = 0; i < weight.size(); ++i) most = std::max(most, std::fabs(weight.data<float>()[i]));
   EXPECT_LE(most, bound);
   EXPECT_GT(most, 0.95f * bound);
 }

@@ -21,13 +21,15 @@ class Module:
     a Parameter or a Module, is a part of it."""
 
     def __init__(self):
-        self.__dict__.update(training=True, _parameters={}, _buffers={}, _modules={}, _hooks=[])
+        self.__dict__.update(training=True, _parameters={}, _buffers={}, _modules={}, _pre_hooks=[], _hooks=[])
 
     def forward(self, *args, **kwargs):
         raise NotImplementedError(f'{type(self).__name__} has no forward()')
 
     def __call__(self, *args, **kwargs):
         self._make_parameters()
+        for hook in self._pre_hooks:
+            hook(self, args)
         result = self.forward(*args, **kwargs)
         for hook in self._hooks:
             changed = hook(self, args, result)
@@ -42,6 +44,11 @@ class Module:
     def _ordinary(self, parameters):
         made = self._modules.get('parametrizations', ())
         return [(n, p) for n, p in parameters if n not in made] if made else parameters
+
+    def register_forward_pre_hook(self, hook):
+        """hook(module, inputs) is called before forward()."""
+        self._pre_hooks.append(hook)
+        return hook
 
     def register_forward_hook(self, hook):
         """hook(module, inputs, output) is called behind forward(); what it gives, unless None, is the output."""
@@ -149,6 +156,12 @@ class Module:
         for p in self.parameters():
             p.grad = None
 
+    def requires_grad_(self, requires_grad=True):
+        """Whether its parameters get gradients: without, they stay as they are in training."""
+        for p in self.parameters():
+            p.requires_grad_(requires_grad)
+        return self
+
     def train(self, mode=True):
         self.__dict__['training'] = mode
         for part in self.children():
@@ -248,7 +261,7 @@ class Layer(Module):
         super()._set_own(tensors)
 
     def extra_repr(self):
-        return ', '.join(f'{name}={value!r}' for name, value in self._layer.made_with().items())
+        return self._layer.options()
 
 
 _classes = {}

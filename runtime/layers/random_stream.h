@@ -1,0 +1,17 @@
+#pragma once
+// The stream of random numbers that functions draw from while a net runs, such as dropout: {seed, position}, i64. It is
+// state (runtime/autograd/state.h) of a thread, and of no module: in training steps that are graphs it is called "random",
+// and whoever saves it beside a net resumes training with the same bits.
+
+#include "runtime/autograd/variable.h"
+
+namespace saltern {
+
+// In the memory of the stream: to be saved, or written over.
+Tensor random_stream();
+void begin_random_stream(uint64_t seed);
+
+// The seed and the position of numbers for `who`, one beside each element of x; the stream goes on behind them.
+Variable drawn_beside(const Variable &x, const std::string &who);
+
+}  // namespace saltern
