@@ -4,6 +4,7 @@
 #include "runtime/layers/containers.h"
 #include "runtime/layers/conv2d.h"
 #include "runtime/layers/dropout.h"
+#include "runtime/layers/indexing.h"
 #include "runtime/layers/linear.h"
 #include "runtime/layers/losses.h"
 #include "runtime/layers/matmul.h"

@@ -21,6 +21,7 @@
 namespace saltern {
 
 class Step;
+struct Index;
 
 class Variable {
  public:
@@ -37,6 +38,10 @@ class Variable {
   // What backward() left here; undefined where it has not been. Leaves only.
   const Variable &gradient() const;
   void set_gradient(const Variable &gradient) const;
+
+  // x[{0, slice(2, 5), all}], x[0], x[mask] (runtime/layers/indexing.h).
+  Variable operator[](std::initializer_list<Index> index) const;
+  Variable operator[](const Index &index) const;
 
   // The same value without history.
   Variable detached() const { return Variable(value()); }

@@ -3,11 +3,11 @@
 #include "algorithms/movement.h"
 #include "algorithms/ranking.h"
 #include "dsl/derivative.h"
+#include "runtime/layers/indexing.h"
 #include "runtime/layers/reduction.h"
 #include "runtime/nn/axes.h"
 #include "runtime/nn/families.h"
 #include "runtime/nn/types.h"
-#include "runtime/tensor/strided.h"
 
 namespace saltern::nn {
 
@@ -145,16 +145,10 @@ const nn::Function narrow("narrow", "input, dim, start, length", [](const Argume
   return slice(a.variable("input"), a.integer("dim"), a.integer("start"), a.integer("length"));
 });
 // Every step-th of a part.
-const nn::Function strided("strided_slice", "input, dim, start, length, step", by_formula([](const Arguments &a) {
-                             const Value x = a.value("input");
-                             const auto d = static_cast<size_t>(dimension(a.integer("dim"), x.rank(), a.owner()));
-                             std::vector<Expression> extents = x.extents();
-                             extents[d] = Expression(a.integer("length"));
-                             return inlined(extents, [&](Axes at) {
-                               at[d] = at[d] * a.integer("step") + a.integer("start");
-                               return x.at(at);
-                             });
-                           }));
+const nn::Function strided("strided_slice", "input, dim, start, length, step", [](const Arguments &a) {
+  return saltern::strided_slice(a.variable("input"), a.integer("dim"), a.integer("start"), a.integer("length"),
+                                a.integer("step"));
+});
 
 // ---- Elsewhere along dimensions.
 
@@ -205,15 +199,7 @@ const nn::Function triu("triu", "input, diagonal=0", on_one_side(false));
 // Everything that indices name is checked here: kernels would read what is nearest.
 void check_indices(const Arguments &a, const char *name, const Variable &index, int64_t extent) {
   if (is_real(index.value().type())) a.refuse(name, "a tensor of whole numbers");
-  if (index.value().is_outline()) return;
-  for (int64_t i : index.value().integers())
-    if (i < -extent || i >= extent)
-      fail(a.owner(), ": '", name, "' names ", i, "; the dimension has ", extent, " elements");
-}
-
-Expression counted(const Expression &index, const Expression &extent) {
-  const Expression i = formula::cast(Type::i64, index);
-  return formula::select(i < 0, i + extent, i);
+  expect_inside(a.owner() + ": '" + name + "'", index, extent);
 }
 
 const nn::Function gathered("gather_along", "input, dim, index", by_formula([](const Arguments &a) {
@@ -249,48 +235,9 @@ const nn::Function index_select("index_select", "input, dim, index", [](const Ar
   return index_selected.call({x, a["dim"], index});
 });
 
-// x[i, j, ...] with index tensors, which broadcast, for some dimensions: they stand where the first of them stood if they
-// are neighbours, else in front.
-const Operation indexed("indexed", [](const Values &in, const Attributes &at_dimensions) -> Values {
-  const Value &x = in.at(0);
-  const std::vector<int64_t> &dims = at_dimensions.integers("dims");
-  const Values indices(in.begin() + 1, in.end());
-  const auto index_rank = static_cast<size_t>(indices.at(0).rank());
-  std::vector<Expression> extents;
-  const bool together = dims.back() - dims.front() + 1 == static_cast<int64_t>(dims.size());
-  const size_t place = together ? static_cast<size_t>(dims.front()) : 0;
-  for (int d = 0; d < x.rank(); ++d)
-    if (std::find(dims.begin(), dims.end(), d) == dims.end()) extents.push_back(x.extent(d));
-  const std::vector<Expression> named = indices[0].extents();
-  extents.insert(extents.begin() + static_cast<std::ptrdiff_t>(place), named.begin(), named.end());
-  return {compute("indexed", extents, [&](const Axes &at) {
-    const auto begin = at.begin() + static_cast<std::ptrdiff_t>(place);
-    const Axes which(begin, begin + static_cast<std::ptrdiff_t>(index_rank));
-    Axes rest(at.begin(), begin), from;
-    rest.insert(rest.end(), begin + static_cast<std::ptrdiff_t>(index_rank), at.end());
-    size_t next = 0;
-    for (int d = 0; d < x.rank(); ++d) {
-      const auto found = std::find(dims.begin(), dims.end(), d);
-      from.push_back(found == dims.end()
-                         ? rest[next++]
-                         : counted(indices[static_cast<size_t>(found - dims.begin())].at(which), x.extent(d)));
-    }
-    return x.at(from);
-  })};
-});
+// x[i, j, ...] with index tensors for some dimensions.
 const nn::Function index_of("index", "input, dims, indices", [](const Arguments &a) {
-  const Variable x = a.variable("input");
-  std::vector<Variable> in = {x}, indices = a.variables("indices");
-  const std::vector<int64_t> dims = a.integers("dims");
-  if (indices.empty() || dims.size() != indices.size()) a.refuse("indices", "one for each of dims");
-  Shape shape;
-  for (size_t i = 0; i < indices.size(); ++i) {
-    check_indices(a, "indices", indices[i],
-                  x.shape()[static_cast<size_t>(dimension(dims[i], x.value().rank(), a.owner()))]);
-    shape = broadcast_shape(shape, indices[i].shape(), "indices");
-  }
-  for (const Variable &i : indices) in.push_back(expand(i, shape));
-  return apply_one(indexed, in, {{"dims", dims}});
+  return saltern::indexed(a.variable("input"), a.integers("dims"), a.variables("indices"));
 });
 
 // input with src added where index says: the way back of gathering.

@@ -10,6 +10,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "runtime/autograd/backward.h"
+#include "runtime/layers/indexing.h"
 #include "runtime/nn/layer.h"
 #include "runtime/nn/types.h"
 #include "runtime/python/bindings.h"
@@ -107,6 +108,40 @@ Argument argument(nb::handle h) {
                       "; expected None, a number, a word, a tensor, a layer, or a list of them");
 }
 
+// ---- Parts of a tensor: x[0], x[1:5:2], x[..., None], x[mask], x[rows, columns].
+
+std::optional<int64_t> whole(nb::handle h) {
+  if (h.is_none()) return std::nullopt;
+  if (!nb::hasattr(h, "__index__")) throw ArgumentError("a part of a tensor begins, ends and steps by integers");
+  return nb::cast<int64_t>(h.attr("__index__")());
+}
+
+Index index(nb::handle h) {
+  if (h.is_none()) return new_axis;
+  if (h.ptr() == Py_Ellipsis) return dots;
+  if (PySlice_Check(h.ptr()))
+    return slice(whole(h.attr("start")), whole(h.attr("stop")), whole(h.attr("step")).value_or(1));
+  if (nb::isinstance<Variable>(h)) return nb::cast<Variable>(h);
+  if (nb::isinstance<nb::list>(h) || (nb::hasattr(h, "__array__") && nb::cast<int>(h.attr("ndim")) > 0)) {
+    nb::object copied = nb::module_::import_("numpy").attr("array")(h);
+    if (nb::cast<int64_t>(copied.attr("size")) == 0) copied = copied.attr("astype")("int64");
+    return shared(nb::cast<Array>(copied));
+  }
+  if (!nb::hasattr(h, "__index__"))
+    throw ArgumentError("an index is a " + nb::cast<std::string>(nb::str(nb::handle(h.type()))) +
+                        "; expected integers, parts, None, ... or tensors");
+  return *whole(h);
+}
+
+Variable part(const Variable &x, nb::handle key) {
+  std::vector<Index> all;
+  if (nb::isinstance<nb::tuple>(key))
+    for (nb::handle k : key) all.push_back(index(k));
+  else
+    all.push_back(index(key));
+  return part_of(x, all);
+}
+
 nb::object object(const Argument &a) {
   if (const auto *b = a.as<bool>()) return nb::cast(*b);
   if (const auto *i = a.as<int64_t>()) return nb::cast(*i);
@@ -156,6 +191,8 @@ NB_MODULE(_saltern, m) {
       PyErr_SetString(PyExc_TypeError, e.what());
     } catch (const FileError &e) {
       PyErr_SetString(PyExc_OSError, e.what());
+    } catch (const BadIndex &e) {
+      PyErr_SetString(PyExc_IndexError, e.what());
     } catch (const Unsupported &e) {
       PyErr_SetString(PyExc_NotImplementedError, e.what());
     } catch (const Error &e) {
@@ -187,6 +224,7 @@ NB_MODULE(_saltern, m) {
           },
           nb::rv_policy::reference)
       .def("__repr__", text_of)
+      .def("__getitem__", part, nb::arg("key").none())
       .def(
           "requires_grad_", [](nb::object v, bool on) { return nb::cast<Variable &>(v).set_requires_gradient(on), v; },
           nb::arg("requires_grad") = true)

@@ -90,73 +90,12 @@ for _operator in ('eq', 'ne', 'lt', 'le', 'gt', 'ge'):
 Tensor.__hash__ = object.__hash__
 
 
-# ---- Parts of a tensor: x[0], x[1:5:2], x[..., None], x[mask], x[rows, columns].
-
-def _is_array(key):
-    return isinstance(key, (Tensor, np.ndarray, list))
-
-
-def _keys(self, key):
-    """One key for each dimension of the tensor, and None for each new one."""
-    keys = list(key) if isinstance(key, tuple) else [key]
-    keys = [np.asarray(k) if _is_array(k) else k for k in keys]
-    used = sum(k.ndim if isinstance(k, np.ndarray) and k.dtype == bool else k is not None and k is not Ellipsis
-               for k in keys)
-    dots = [i for i, k in enumerate(keys) if k is Ellipsis]
-    if len(dots) > 1:
-        raise IndexError('an index has more than one ...')
-    if used > self.ndim:
-        raise IndexError(f'{used} indices for a tensor of {self.ndim} dimensions')
-    at = dots[0] if dots else len(keys)
-    return keys[:at] + [slice(None)] * (self.ndim - used) + keys[at + len(dots):]
-
-
-def _getitem(self, key):
-    x, dimension, arrays = self, 0, {}
-    for k in _keys(self, key):
-        if k is None:
-            x = table.unsqueeze(x, dimension)
-        elif isinstance(k, slice):
-            start, stop, step = k.indices(x.shape[dimension])
-            if step < 0:
-                raise ValueError('an index has a negative step; flip() turns a tensor round')
-            count = max(0, -(-(stop - start) // step))
-            if count != x.shape[dimension]:
-                x = table.narrow(x, dimension, start, count) if step == 1 else \
-                    table.strided_slice(x, dimension, start, count, step)
-        elif isinstance(k, np.ndarray) and k.dtype == bool:
-            if k.shape != x.shape[dimension:dimension + k.ndim]:
-                raise IndexError(f'a mask of {k.shape} for dimensions of {x.shape[dimension:dimension + k.ndim]}')
-            for places in np.nonzero(k):
-                arrays[dimension] = tensor(places)
-                dimension += 1
-            continue
-        elif isinstance(k, np.ndarray):
-            arrays[dimension] = tensor(k.astype(np.int64) if k.size == 0 else k)
-        elif hasattr(k, '__index__'):
-            index = k.__index__()
-            if not -x.shape[dimension] <= index < x.shape[dimension]:
-                raise IndexError(f'index {index} of a dimension of {x.shape[dimension]}')
-            x = table.select(x, dimension, index)
-            continue
-        else:
-            raise TypeError(f'an index is a {type(k).__name__}')
-        dimension += 1
-    return index_of(x, arrays) if arrays else x
-
-
-def index_of(x, arrays):
-    """x with the tensors in `arrays`, by dimension, as indices."""
-    return functions['index'](x, list(arrays), list(arrays.values()))
-
-
 def _iterate(self):
     if self.ndim == 0:
         raise TypeError('a tensor without dimensions has no parts')
     return iter(table.unbind(self))
 
 
-Tensor.__getitem__ = _getitem
 Tensor.__iter__ = _iterate
 
 
