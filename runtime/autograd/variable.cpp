@@ -22,6 +22,8 @@ bool is_float(Type type) {
 }  // namespace
 
 RecordingMode recording_mode() { return mode; }
+uint64_t steps_taken() { return steps_made; }
+
 RecordingGuard::RecordingGuard(RecordingMode m) : Temporarily(mode, m) {}
 
 Variable::Variable(Tensor value, bool requires_gradient) {

@@ -117,6 +117,9 @@ class Step : public std::enable_shared_from_this<Step> {
   bool released_ = false;
 };
 
+// How many steps were recorded so far: the number of the next one.
+uint64_t steps_taken();
+
 // All steps that results were computed by, oldest first; `follows` says through which variables, if not all.
 std::vector<std::shared_ptr<Step>> steps_behind(const std::vector<Variable> &results,
                                                 const std::function<bool(const Variable &)> &follows = nullptr);

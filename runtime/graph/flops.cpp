@@ -3,6 +3,8 @@
 #include <array>
 #include <string_view>
 
+#include "runtime/graph/formula_node.h"
+
 namespace saltern {
 
 namespace {
@@ -24,9 +26,25 @@ constexpr std::array<Row, 3> rows = {{
     {"matmul", columns},
 }};
 
+// Two for each step of a sum of products, for each element.
+double flops_of(const formula::ExactFormula &f) {
+  using formula::Expression;
+  double steps = 0;
+  formula::for_each_node(f.element, [&](const Expression::Node &n) {
+    if (n.kind != Expression::Kind::reduce || n.function != formula::Function::sum) return;
+    const Expression &each = n.arguments[0];
+    if (each->kind != Expression::Kind::call || each->function != formula::Function::multiply) return;
+    double count = 2;
+    for (const formula::ReductionStep &s : n.steps) count *= static_cast<double>(std::max<int64_t>(s.extent, 1));
+    steps += count;
+  });
+  return steps * static_cast<double>(elements(f.is_scatter() ? f.space : f.shape));
+}
+
 }  // namespace
 
 double flops(const Graph &graph, const Graph::Node &n) {
+  if (is_formula_node(n)) return flops_of(formula_of(graph, n));
   for (const Row &r : rows)
     if (n.operation == r.operation && n.inputs.size() >= 2 && !n.outputs.empty())
       return 2 * static_cast<double>(elements(graph.value(n.outputs[0]).shape)) *

@@ -1,6 +1,7 @@
 #pragma once
 // What a net costs: floating-point operations of its dense layers, convolutions and matrix products, a multiplication
-// and an addition each for every weight that meets an element. All else is small beside these and not counted.
+// and an addition each for every weight that meets an element; formulas that are sums of products are counted alike. All
+// else is small beside these and not counted.
 
 #include "runtime/graph/graph.h"
 

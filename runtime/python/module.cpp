@@ -10,6 +10,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "runtime/autograd/backward.h"
+#include "runtime/graph/summary.h"
 #include "runtime/layers/indexing.h"
 #include "runtime/nn/layer.h"
 #include "runtime/nn/types.h"
@@ -306,6 +307,27 @@ NB_MODULE(_saltern, m) {
              return nb::make_tuple(is_there, object(found));
            })
       .def("part", [](nn::Layer &l, const std::string &name) { return l.find_part(name); });
+
+  nb::class_<Summary>(m, "Summary")
+      .def(nb::init<>())
+      .def("begin", &Summary::begin)
+      .def("end", &Summary::end)
+      .def_prop_ro("rows",
+                   [](const Summary &s) {
+                     nb::list all;
+                     for (const Summary::Row &r : s.rows()) {
+                       nb::dict row;
+                       row["name"] = r.name;
+                       row["kind"] = r.kind;
+                       row["result"] = nb::tuple(nb::cast(r.result));
+                       row["parameters"] = r.parameters;
+                       row["flops"] = r.flops;
+                       row["bytes"] = r.bytes;
+                       all.append(row);
+                     }
+                     return all;
+                   })
+      .def("__repr__", &Summary::text);
 
   nb::class_<nn::LayerRow>(m, "LayerRow")
       .def_prop_ro("name", &nn::LayerRow::name)

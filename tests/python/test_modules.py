@@ -102,6 +102,25 @@ def test_deep_copies():
     assert [n for n, _ in other.named_parameters()] == [n for n, _ in net.named_parameters()]
 
 
+def test_summary_counts_what_each_layer_costs():
+    net = nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.ReLU(), nn.Flatten(), nn.Linear(8 * 6 * 6, 5))
+    net[1].eval()
+    table = saltern.summary(net, saltern.zeros(2, 3, 6, 6))
+    rows = {row['name']: row for row in table.rows}
+    assert rows['0']['kind'] == 'Conv2d' and rows['0']['result'] == (2, 8, 6, 6) and rows['0']['bytes'] == 2 * 8 * 36 * 4
+    assert rows['0']['parameters'] == 8 * 27 + 8 and rows['0']['flops'] == 2 * 2 * 8 * 36 * 27
+    assert rows['3']['flops'] == 2 * 2 * 288 * 5
+    assert rows['']['flops'] == rows['0']['flops'] + rows['3']['flops']
+    assert rows['']['parameters'] == sum(p.numel() for p in net.parameters())
+    assert '  0: Conv2d' in repr(table)
+    assert net.training and not net[1].training and not net._hooks
+
+
+def test_summary_of_a_net_with_several_results_and_of_a_formula():
+    table = saltern.summary(nn.LSTM(3, 5), saltern.zeros(4, 2, 3))
+    assert table.rows[0]['flops'] == 2 * 4 * 2 * 20 * (3 + 5) and table.rows[0]['result'] == (4, 2, 5)
+
+
 def test_frozen_parameters_get_no_gradient():
     net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))
     net[0].requires_grad_(False)

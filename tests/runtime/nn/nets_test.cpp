@@ -112,5 +112,43 @@ TEST(Nets, HooksSeeWhatGoesThroughAndMayChangeIt) {
   EXPECT_EQ(seen.size(), 2u);
 }
 
+TEST(Nets, ASummaryCountsWhatEachLayerCosts) {
+  Sequential net(nn::Conv2d(3, 8, 3, "padding"_a = 1), nn::BatchNorm2d(8), nn::ReLU(), nn::MaxPool2d(2),
+                 Sequential(nn::Flatten(), nn::Linear(8 * 16 * 16, 10)));
+  const Summary s = summary(net, {2, 3, 32, 32});
+  ASSERT_EQ(s.rows().size(), 8u);
+  const Summary::Row &all = s.rows()[0], &conv = s.rows()[1], &norm = s.rows()[2], &last = s.rows()[7];
+  EXPECT_EQ(conv.name, "0");
+  EXPECT_EQ(conv.kind, "Conv2d");
+  EXPECT_EQ(conv.result, (Shape{2, 8, 32, 32}));
+  EXPECT_EQ(conv.parameters, 8 * 3 * 9 + 8);
+  EXPECT_EQ(conv.flops, 2.0 * 2 * 8 * 32 * 32 * 3 * 9);
+  EXPECT_EQ(conv.bytes, 2 * 8 * 32 * 32 * 4);
+  EXPECT_EQ(norm.parameters, 16);
+  EXPECT_EQ(last.name, "4.1");
+  EXPECT_EQ(last.flops, 2.0 * 2 * 2048 * 10);
+  EXPECT_EQ(s.rows()[5].kind, "Sequential");
+  EXPECT_EQ(s.rows()[5].flops, last.flops);
+  EXPECT_EQ(all.flops, conv.flops + last.flops);
+  EXPECT_EQ(all.parameters, net.parameter_count());
+  EXPECT_TRUE(contains(s.text(), "    1: Linear")) << s.text();
+  EXPECT_TRUE(contains(s.text(), "parameters take")) << s.text();
+  EXPECT_TRUE(net.training()) << "it is left as it was";
+  EXPECT_EQ(net.state().at("1.num_batches_tracked").integers()[0], 0);
+}
+
+// An LSTM of 2 gates-wide products a step, by its formula; a layer that is called twice has two rows.
+TEST(Nets, ASummaryCountsFormulasAndLayersThatAreCalledTwice) {
+  nn::Layer lstm = nn::LSTM(3, 5);
+  EXPECT_EQ(summary(lstm, {4, 2, 3}).rows().at(0).flops, 2.0 * 4 * 2 * 20 * (3 + 5));
+  auto shared = std::make_shared<nn::Layer>(nn::Linear(4, 4));
+  Sequential net(shared, nn::LazyLinear(4), shared);
+  const Summary s = summary(net, {1, 4});
+  ASSERT_EQ(s.rows().size(), 4u);
+  EXPECT_EQ(s.rows()[0].parameters, 40);
+  EXPECT_EQ(s.rows()[0].flops, 3 * 2.0 * 16);
+  EXPECT_EQ(s.rows()[2].kind, "LazyLinear");
+}
+
 }  // namespace
 }  // namespace saltern
