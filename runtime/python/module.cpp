@@ -1,7 +1,6 @@
 // The Python module: tensors, and the rows of functions and layers, which runtime/python/saltern/ gives their names.
 
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -14,6 +13,7 @@
 #include "runtime/layers/indexing.h"
 #include "runtime/nn/layer.h"
 #include "runtime/nn/types.h"
+#include "runtime/python/arrays.h"
 #include "runtime/python/bindings.h"
 
 namespace nb = nanobind;
@@ -25,48 +25,6 @@ using nn::ArgumentError;
 using nn::Named;
 
 namespace {
-
-// ---- Arrays.
-
-nb::dlpack::dtype dlpack_type(Type type) {
-  const TypeFacts &f = facts(type);
-  using Code = nb::dlpack::dtype_code;
-  const Code code = f.kind == TypeFacts::Kind::boolean          ? Code::Bool
-                    : f.storage.code == StoredAs::Code::real    ? Code::Float
-                    : f.storage.code == StoredAs::Code::brain   ? Code::Bfloat
-                    : f.storage.code == StoredAs::Code::integer ? Code::Int
-                                                                : Code::UInt;
-  return {static_cast<uint8_t>(code), static_cast<uint8_t>(f.bytes() * 8), 1};
-}
-
-Type type_of(const nb::dlpack::dtype &d) {
-  for (const TypeFacts &f : all_types())
-    if (f.type != Type::text && f.is_arithmetic() && dlpack_type(f.type) == d && d.lanes == 1) return f.type;
-  throw ArgumentError("an array of this element type cannot be a tensor");
-}
-
-using Array = nb::ndarray<nb::device::cpu>;
-
-// In the memory of the array, which is kept as long as the tensor is.
-Tensor shared(const Array &array) {
-  Shape shape, strides;
-  for (size_t d = 0; d < array.ndim(); ++d) {
-    shape.push_back(static_cast<int64_t>(array.shape(d)));
-    strides.push_back(array.stride(d));
-  }
-  auto owner = std::make_shared<Array>(array);
-  return Tensor::borrowed(array.data(), shape, type_of(array.dtype()), strides, owner);
-}
-
-// What an array that was made from a tensor keeps alive.
-nb::ndarray<nb::numpy> numpy(const Tensor &t) {
-  if (facts(t.type()).storage.code == StoredAs::Code::brain)
-    throw ArgumentError("NumPy has no bfloat16; cast the tensor to float32 first");
-  auto *kept = new Tensor(t);
-  const nb::capsule owner(kept, [](void *p) noexcept { delete static_cast<Tensor *>(p); });
-  std::vector<size_t> shape(t.shape().begin(), t.shape().end());
-  return nb::ndarray<nb::numpy>(t.raw(), shape.size(), shape.data(), owner, t.strides().data(), dlpack_type(t.type()));
-}
 
 // ---- Arguments and results.
 
@@ -99,8 +57,7 @@ Argument argument(nb::handle h) {
   // A dataclass of options is a list of them.
   if (nb::hasattr(h, "__dataclass_fields__")) return list_of(nb::module_::import_("dataclasses").attr("astuple")(h));
   if (nb::hasattr(h, "__array__")) {
-    Array array;
-    if (nb::try_cast(h, array)) return Variable(shared(array).clone());
+    if (const auto copied = copy_of(h)) return Variable(*copied);
   }
   if (nb::hasattr(h, "__index__")) return nb::cast<int64_t>(h.attr("__index__")());
   if (nb::hasattr(h, "__float__")) return nb::cast<double>(h.attr("__float__")());
@@ -201,8 +158,8 @@ NB_MODULE(_saltern, m) {
     }
   });
 
-  nb::class_<Variable>(m, "Tensor", nb::dynamic_attr(), "A tensor that remembers how it was computed.")
-      .def_prop_ro("shape", [](const Variable &v) { return nb::tuple(nb::cast(v.shape())); })
+  nb::class_<Variable> tensor(m, "Tensor", nb::dynamic_attr(), "A tensor that remembers how it was computed.");
+  tensor.def_prop_ro("shape", [](const Variable &v) { return nb::tuple(nb::cast(v.shape())); })
       .def_prop_ro("dtype", [](const Variable &v) { return nn::numpy_name(v.value().type()); })
       .def_prop_ro("ndim", [](const Variable &v) { return v.value().rank(); })
       .def_prop_ro("requires_grad", &Variable::requires_gradient)
@@ -212,8 +169,6 @@ NB_MODULE(_saltern, m) {
           [](const Variable &v) { return v.gradient().defined() ? nb::cast(v.gradient()) : nb::object(nb::none()); },
           [](const Variable &v, const std::optional<Variable> &g) { v.set_gradient(g ? *g : Variable()); },
           nb::arg("value").none())
-      .def(
-          "numpy", [](const Variable &v) { return numpy(v.value()); }, "An array in the same memory.")
       .def("item", [](const Variable &v) { return nb::cast(v.value().item()); })
       .def("detach", &Variable::detached)
       .def(
@@ -237,9 +192,7 @@ NB_MODULE(_saltern, m) {
           },
           nb::arg("gradient") = nb::none(), nb::arg("retain_graph") = false);
 
-  m.def(
-      "shared", [](const Array &a, bool requires_grad) { return Variable(shared(a), requires_grad); }, nb::arg("array"),
-      nb::arg("requires_grad") = false, "A tensor in the memory of an array.");
+  bind_arrays(m, tensor);
   m.def("leaf", [](const Variable &v, bool requires_grad) { return Variable(v.value(), requires_grad); });
   m.def(
       "gradients",

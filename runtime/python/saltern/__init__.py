@@ -10,7 +10,7 @@ Functions and layers come from the tables that C++ has (runtime/nn): `help(salte
 """
 from ._rows import functions as _functions
 from ._saltern import Tensor, manual_seed
-from ._tensors import arange, einsum, from_numpy, full, load, no_grad, ones, save, tensor, zeros
+from ._tensors import arange, einsum, from_dlpack, from_numpy, full, load, no_grad, ones, save, tensor, zeros
 from . import autograd, nn, onnx, optim
 from ._summary import summary
 

@@ -19,12 +19,17 @@ def tensor(data, dtype=None, requires_grad=False):
     array = np.array(data, dtype=dtype)
     if dtype is None and array.dtype == np.float64 and not isinstance(data, (np.ndarray, np.generic)):
         array = array.astype(np.float32)
-    return _saltern.leaf(_saltern.shared(array), requires_grad)
+    return _saltern.leaf(_saltern.shared(array, 'tensor'), requires_grad)
 
 
 def from_numpy(array):
-    """A tensor in the memory of the array."""
-    return _saltern.shared(array)
+    """A tensor in the memory of the array, which must not be read-only."""
+    return _saltern.shared(array, 'from_numpy')
+
+
+def from_dlpack(array):
+    """A tensor in the memory of an array or tensor of any framework that speaks DLPack, on the CPU."""
+    return _saltern.shared(array, 'from_dlpack')
 
 
 def save(tensors, path, metadata=None):
@@ -64,8 +69,6 @@ Tensor.__len__ = lambda self: self.shape[0]
 Tensor.__bool__ = lambda self: bool(self.item())
 Tensor.__float__ = lambda self: float(self.item())
 Tensor.__int__ = lambda self: int(self.item())
-Tensor.__dlpack__ = lambda self, **options: self.numpy().__dlpack__(**options)
-Tensor.__dlpack_device__ = lambda self: (1, 0)
 Tensor.size = lambda self, dim=None: self.shape if dim is None else self.shape[dim]
 Tensor.dim = lambda self: self.ndim
 Tensor.numel = lambda self: int(np.prod(self.shape, dtype=np.int64))
