@@ -27,18 +27,6 @@ bool is_element(const Graph &graph, const std::string &name) {
                      [&](const std::string &i) { return is_sequence(graph.value(i)) && is_element_of(name, i); });
 }
 
-Model with_shapes(Model model, const Shapes &shapes) {
-  for (const auto &[name, shape] : shapes) {
-    if (!model.graph.values.count(name)) continue;  // an element of a sequence
-    Graph::Value &v = model.graph.values.at(name);
-    if (v.constant.defined() || is_sequence(v) || !v.can_be(shape)) continue;  // lower_model says so
-    v.shape = shape;
-    v.symbols.clear();
-    v.ranked = true;
-  }
-  return model;
-}
-
 void print_note(const std::string &note) { std::fprintf(stderr, "saltern: %s\n", note.c_str()); }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "generators/model/cache.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "generators/model/private_folder.h"
@@ -131,12 +134,29 @@ Cache::Entry Cache::find_or_make(const std::string &shelf, const std::string &ke
   fail("cannot write ", place(shelf, key));
 }
 
+namespace {
+
+// The program, or the shared library, that a function is in.
+template <typename F>
+fs::path file_of(F *function) {
+  Dl_info info;
+  link_map *map = nullptr;
+  const bool known =
+      dladdr1(reinterpret_cast<void *>(function), &info, reinterpret_cast<void **>(&map), RTLD_DL_LINKMAP);
+  return known && map && *map->l_name ? map->l_name : "/proc/self/exe";
+}
+
+}  // namespace
+
 std::string program_identity() {
-  std::error_code error;
-  const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  if (error) return version();
-  const auto written = fs::last_write_time(self, error).time_since_epoch().count();
-  return std::string(version()) + " " + std::to_string(fs::file_size(self, error)) + " " + std::to_string(written);
+  std::string identity = version();
+  // The compiler may be a library beside one that has the language.
+  for (const fs::path &file : std::set<fs::path>{file_of(program_identity), file_of(version)}) {
+    std::error_code error;
+    const auto written = fs::last_write_time(file, error).time_since_epoch().count();
+    identity += " " + std::to_string(fs::file_size(file, error)) + " " + std::to_string(written);
+  }
+  return identity;
 }
 
 }  // namespace saltern::generators

@@ -263,6 +263,18 @@ LoweringLimits quick_limits(const Model &model) {
   return {(size_t{1} << 14) + 4 * model.graph.nodes.size(), int64_t{64} << 10, size_t{64} << 20, 1e8, 3s};
 }
 
+Model with_shapes(Model model, const Shapes &shapes) {
+  for (const auto &[name, shape] : shapes) {
+    if (!model.graph.values.count(name)) continue;  // an element of a sequence
+    Graph::Value &v = model.graph.values.at(name);
+    if (v.constant.defined() || is_sequence(v) || !v.can_be(shape)) continue;
+    v.shape = shape;
+    v.symbols.clear();
+    v.ranked = true;
+  }
+  return model;
+}
+
 Graph lower_model(const Model &model, const std::map<std::string, Shape> &shapes, const LoweringLimits &limits,
                   const LoweringNote &note) {
   check_operators(model);

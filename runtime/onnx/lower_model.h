@@ -36,6 +36,10 @@ using LoweringNote = std::function<void(const std::string &)>;
 Graph lower_model(const Model &model, const std::map<std::string, Shape> &shapes = {},
                   const LoweringLimits &limits = {}, const LoweringNote &note = nullptr);
 
+// The model with these shapes where it leaves an input's open, which allows passes more. Shapes that do not fit are left to
+// lower_model, which says so.
+Model with_shapes(Model model, const std::map<std::string, Shape> &shapes);
+
 // Throws OutOfMemory, naming the node, where a result would be larger than the memory there is. Says nothing of models
 // whose shapes depend on data: what they make is refused when it is allocated.
 void expect_room(const Model &model, const std::map<std::string, Shape> &shapes);

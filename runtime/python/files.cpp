@@ -5,6 +5,8 @@
 
 #include "runtime/graph/trace.h"
 #include "runtime/onnx/export.h"
+#include "runtime/onnx/lower_model.h"
+#include "runtime/onnx/optimize.h"
 #include "runtime/onnx/run_model.h"
 #include "runtime/optim/updates.h"
 #include "runtime/python/bindings.h"
@@ -44,12 +46,18 @@ Tensors run(const Model &model, const Tensors &inputs) {
   return out;
 }
 
-// What was computed from inputs while a Recording lived, as an ONNX file.
-void export_onnx(const std::string &path, const NamedVariables &inputs, const NamedVariables &outputs,
-                 const Tensors &names) {
+// What was computed from inputs while a Recording lived; `names` are those of constants.
+Graph traced(const NamedVariables &inputs, const NamedVariables &outputs, const Tensors &names) {
   std::map<std::string, Tensor> constants;
   for (const auto &[name, v] : names) constants[name] = v.value();
-  save_onnx(path, onnx_of(trace(inputs, outputs, constants)));
+  return trace(inputs, outputs, constants);
+}
+
+// A model for inputs of these shapes, as the compiler takes it.
+Graph lowered(const Model &model, const Tensors &inputs) {
+  std::map<std::string, Shape> shapes;
+  for (const auto &[name, v] : inputs) shapes[name] = v.shape();
+  return lower_model(optimized(with_shapes(model, shapes)), shapes);
 }
 
 // An optimizer's step for one parameter: what an update takes (runtime/optim/updates.h), written over.
@@ -71,13 +79,18 @@ void update(const std::string &operation, const nb::dict &options, const std::ve
 void bind_files(nb::module_ &m) {
   m.def("save", save, nb::arg("path"), nb::arg("tensors"), nb::arg("metadata"));
   m.def("load", load, nb::arg("path"));
-  m.def("export_onnx", export_onnx);
+  nb::class_<Graph>(m, "Graph").def_ro("inputs", &Graph::inputs).def_ro("outputs", &Graph::outputs);
+  m.def("traced", traced, nb::arg("inputs"), nb::arg("outputs"), nb::arg("names"));
+  m.def(
+      "export_onnx", [](const std::string &path, const Graph &graph) { save_onnx(path, onnx_of(graph)); },
+      nb::arg("path"), nb::arg("graph"));
   m.def("update", update);
   nb::class_<Recording>(m, "Recording").def(nb::init<>());
   nb::class_<Model>(m, "Model")
       .def_prop_ro("inputs", required_inputs)
       .def_prop_ro("outputs", [](const Model &model) { return model.graph.outputs; })
-      .def("run", run);
+      .def("run", run)
+      .def("lowered", lowered, nb::arg("inputs"));
   m.def("load_onnx", load_onnx);
 }
 

@@ -9,7 +9,9 @@
 #include <nanobind/stl/vector.h>
 
 #include "runtime/autograd/backward.h"
+#include "runtime/formula/computation.h"
 #include "runtime/graph/summary.h"
+#include "runtime/kernels/thread_pool.h"
 #include "runtime/layers/indexing.h"
 #include "runtime/nn/layer.h"
 #include "runtime/nn/types.h"
@@ -83,7 +85,7 @@ Index index(nb::handle h) {
   if (nb::isinstance<nb::list>(h) || (nb::hasattr(h, "__array__") && nb::cast<int>(h.attr("ndim")) > 0)) {
     nb::object copied = nb::module_::import_("numpy").attr("array")(h);
     if (nb::cast<int64_t>(copied.attr("size")) == 0) copied = copied.attr("astype")("int64");
-    return shared(nb::cast<Array>(copied));
+    return Variable(in_memory_of(copied, "index"));
   }
   if (!nb::hasattr(h, "__index__"))
     throw ArgumentError("an index is a " + nb::cast<std::string>(nb::str(nb::handle(h.type()))) +
@@ -208,6 +210,16 @@ NB_MODULE(_saltern, m) {
       },
       nb::arg("outputs"), nb::arg("inputs"), nb::arg("grad_outputs"), nb::arg("create_graph"), nb::arg("retain_graph"));
   m.def("manual_seed", &nn::manual_seed);
+  m.def("get_num_threads", threads, "How many threads kernels run on.");
+  m.def("set_num_threads", set_threads, nb::arg("count"));
+  m.def(
+      "computation_counts",
+      [] {
+        const ComputationCounts c = computation_counts();
+        return std::map<std::string, int64_t>{
+            {"library", c.library}, {"just_in_time", c.just_in_time}, {"interpreter", c.interpreter}};
+      },
+      "How many formulas were computed by whom.");
 
   nb::class_<NoGradient>(m, "NoGradient").def(nb::init<>());
 

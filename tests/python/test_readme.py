@@ -1,4 +1,5 @@
 """What README.md and docs/python.md show runs as it stands."""
+import importlib.util
 import pathlib
 import re
 
@@ -28,7 +29,7 @@ def test_tour(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     ids, mask = np.array([[1, 2]]), np.array([[True, False]])
     names = {'saltern': saltern, 'numpy': np, 'array': np.ones(3, np.float32), 'ids': ids, 'mask': mask}
-    tensors, second, nets, files = blocks('docs/python.md')
+    tensors, second, nets, files, compiled = blocks('docs/python.md')
     exec(tensors, names)
     assert names['x'].grad.tolist() == [[2, 4], [6, 8]]
     names['net'] = saltern.nn.Sequential(saltern.nn.Linear(2, 3), saltern.nn.Tanh())
@@ -41,3 +42,6 @@ def test_tour(tmp_path, monkeypatch):
     names['saltern'].onnx.export(names['net'], names['x'], 'any.onnx')
     exec(load, names)
     assert names['model'](names['x']).shape == (2, 3)
+    if importlib.util.find_spec('halide'):
+        exec(compiled, names)
+        np.testing.assert_allclose(np.asarray(names['fast'](names['x'])), np.asarray(names['net'](names['x'])), rtol=1e-5)

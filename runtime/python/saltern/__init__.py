@@ -9,9 +9,16 @@
 Functions and layers come from the tables that C++ has (runtime/nn): `help(saltern.nn.Linear)` shows their arguments.
 """
 from ._rows import functions as _functions
-from ._saltern import Tensor, manual_seed
+from ._saltern import Tensor, get_num_threads, manual_seed, set_num_threads
 from ._tensors import arange, einsum, from_dlpack, from_numpy, full, load, no_grad, ones, save, tensor, zeros
 from . import autograd, nn, onnx, optim
 from ._summary import summary
 
 globals().update({_name: _function for _name, _function in _functions.items() if _name != 'einsum'})
+
+
+def compile(net, example, threads=None):
+    """A net, or a model that was loaded, with kernels for the exact shapes of an example: help(saltern.compiler)."""
+    from .compiler import compile as compile_now  # which loads Halide
+
+    return compile_now(net, example, threads)

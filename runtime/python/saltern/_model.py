@@ -1,0 +1,52 @@
+"""What one run did, as a graph, and graphs as functions of tensors."""
+from . import _saltern
+from ._saltern import Tensor
+from ._tensors import tensor
+
+
+class Model:
+    """A graph that runs: model(x) or model(name=array, ...) gives its outputs, a tensor or a tuple of them."""
+
+    def __init__(self, model, inputs, outputs):
+        self._model = model
+        self.input_names, self.output_names = list(inputs), list(outputs)
+
+    def named(self, args, kwargs):
+        """The inputs by name, as tensors."""
+        if len(args) > len(self.input_names):
+            raise TypeError(f'the model takes {len(self.input_names)} inputs, {self.input_names}; {len(args)} were given')
+        given = {**dict(zip(self.input_names, args)), **kwargs}
+        return {name: x if isinstance(x, Tensor) else tensor(x) for name, x in given.items()}
+
+    def __call__(self, *args, **kwargs):
+        found = self._model.run(self.named(args, kwargs))
+        results = tuple(found[name] for name in self.output_names)
+        return results[0] if len(results) == 1 else results
+
+
+def listed(tensors):
+    return [tensors] if isinstance(tensors, Tensor) else list(tensors)
+
+
+def _names(given, letter, count):
+    return given or ([letter] if count == 1 else [f'{letter}{i}' for i in range(count)])
+
+
+def traced(net, args, input_names=None, output_names=None):
+    """Runs a module, or any function of tensors, once, in evaluation mode: the graph of what it did."""
+    inputs = [a.detach() for a in listed(args)]
+    was_training = getattr(net, 'training', False)
+    if was_training:
+        net.eval()
+    try:
+        guard = _saltern.Recording()
+        try:
+            results = listed(net(*inputs))
+        finally:
+            del guard
+    finally:
+        if was_training:
+            net.train()
+    state = dict(net.state_dict()) if hasattr(net, 'state_dict') else {}
+    return _saltern.traced(list(zip(_names(input_names, 'x', len(inputs)), inputs)),
+                           list(zip(_names(output_names, 'y', len(results)), results)), state)
