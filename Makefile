@@ -2,8 +2,8 @@
 cmake := build/venv/bin/cmake
 ctest := build/venv/bin/ctest
 
-.PHONY: demo test setup configure build bench bench-peers conformance-compiled torch-modules models random-graphs corner-cases \
-  sanitize fuzz format tidy clean
+.PHONY: demo test setup configure build wheel bench bench-peers conformance-compiled torch-modules models \
+  random-graphs corner-cases sanitize fuzz format tidy clean
 
 setup:
 	@cmake/setup.sh
@@ -21,6 +21,12 @@ build: configure
 
 test: build
 	$(ctest) --preset release
+
+# The Python module as a wheel, from nothing, and its tests in an empty venv.
+wheel: setup
+	rm -rf build/wheel
+	build/venv/bin/pip wheel -q --no-deps --wheel-dir build/wheel .
+	tests/install/check_wheel.sh build/wheel
 
 bench: configure
 	$(cmake) --build --preset release --target all_benchmarks
