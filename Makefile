@@ -2,7 +2,7 @@
 cmake := build/venv/bin/cmake
 ctest := build/venv/bin/ctest
 
-.PHONY: demo test setup configure build wheel bench bench-peers conformance-compiled torch-modules models \
+.PHONY: demo test setup configure build wheel bench bench-peers bench-layers conformance-compiled torch-modules models \
   random-graphs corner-cases sanitize fuzz format tidy clean
 
 setup:
@@ -32,13 +32,20 @@ bench: configure
 	$(cmake) --build --preset release --target all_benchmarks
 	set -e; for program in build/release/bin/bench_*; do $$program; done
 
-# Beside PyTorch and ONNX Runtime, which come into a venv of their own (some gigabytes).
-bench-peers: configure
+# PyTorch and ONNX Runtime come into a venv of their own (some gigabytes).
+build/peers/requirements.installed: bench/requirements.txt
+	python3 -m venv build/peers
+	build/peers/bin/pip install -q -r $<
+	cp $< $@
+
+bench-peers: configure build/peers/requirements.installed
 	$(cmake) --build --preset release --target peer_worker
-	@cmp -s bench/requirements.txt build/peers/requirements.installed || { \
-	  python3 -m venv build/peers && build/peers/bin/pip install -q -r bench/requirements.txt && \
-	  cp bench/requirements.txt build/peers/requirements.installed; }
 	build/peers/bin/python bench/peers.py build/release/bin/peer_worker
+
+# Layers of the Python module beside PyTorch's.
+bench-layers: configure build/peers/requirements.installed
+	$(cmake) --build --preset release --target saltern_python_package
+	PYTHONPATH=build/release/python build/peers/bin/python bench/layers.py
 
 # ONNX's node tests once more, each model compiled into a C program of its own: half an hour. Fails when one that is
 # listed stops to pass; all that do not pass are in the report.

@@ -81,8 +81,8 @@ def ort_work(name, threads):
 PEERS = {"torch": torch_work, "onnxruntime": ort_work}
 
 
-def serve(peer, name, threads):
-    work = PEERS[peer](name, threads)
+def answer_bursts(work):
+    """For every line of seconds that is read, does the work for so long and prints the milliseconds of each time."""
     for _ in range(3):
         work()
     print('"ready"', flush=True)
@@ -160,7 +160,8 @@ def main():
     parser.add_argument("--serve", nargs=3, metavar=("PEER", "WORK", "THREADS"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
-        return serve(options.serve[0], options.serve[1], int(options.serve[2]))
+        peer, name, threads = options.serve
+        return answer_bursts(PEERS[peer](name, int(threads)))
     if not options.worker:
         parser.error("where is peer_worker?")
     if not options.json:
