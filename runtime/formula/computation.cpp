@@ -6,6 +6,7 @@
 #include "runtime/formula/evaluate_values.h"
 #include "runtime/formula/in_parts.h"
 #include "runtime/formula/library_products.h"
+#include "runtime/formula/library_rows.h"
 
 namespace saltern {
 
@@ -27,6 +28,12 @@ double steps_of(const ExactFormula &f) {
     turns = std::max(turns, of_this);
   });
   return nodes * turns * static_cast<double>(elements(f.is_scatter() ? f.space : f.shape));
+}
+
+// What the interpreter need not do.
+std::optional<Tensor> by_library_code(const ExactFormula &f, const std::vector<Tensor> &operands) {
+  if (std::optional<Tensor> y = library_product(f, operands)) return y;
+  return library_rows(f, operands);
 }
 
 }  // namespace
@@ -65,7 +72,7 @@ std::vector<Tensor> Computation::operator()(const std::vector<Tensor> &operands)
     }
   }
   ++by_interpreter;
-  return evaluate(formulas_, operands, library_product);
+  return evaluate(formulas_, operands, by_library_code);
 }
 
 ComputationCounts computation_counts() { return {by_library, by_kernel, by_interpreter}; }

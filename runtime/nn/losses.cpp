@@ -1,5 +1,7 @@
 #include "runtime/nn/losses.h"
 
+#include <algorithm>
+
 #include "algorithms/losses.h"
 #include "runtime/nn/families.h"
 
@@ -46,9 +48,14 @@ void expect_indices(const Arguments &a, std::string_view name, int64_t count, st
   const Tensor t = a.variable(name).value();
   if (is_real(t.type())) a.refuse(name, "integers");
   if (t.is_outline()) return;
-  for (int64_t i : t.integers())
+  const auto expect = [&](int64_t i) {
     if ((i < 0 || i >= count) && i != ignored)
       a.refuse(name, "indices of at least 0 and less than " + std::to_string(count) + "; one is " + std::to_string(i));
+  };
+  if (t.type() == Type::i64 && t.is_dense())
+    std::for_each_n(static_cast<const int64_t *>(t.raw()), t.size(), expect);
+  else
+    for (int64_t i : t.integers()) expect(i);
 }
 
 Value batched(const Value &v) {
