@@ -41,6 +41,40 @@ inline Value layer_norm(const Value &x, const Value &scale, const Value &shift, 
   return normalised(x, {-1}, epsilon) * scale + shift;
 }
 
+// Axes from `first` on are normalised together, and have a scale and a shift each. With h = normalised(x) and g = dy scale,
+//   dx = factor (g - mean g - h mean(g h)),   dscale = sum of dy h,  dshift = sum of dy  over all rows.
+// Derived, dx takes one more walk over x, for nothing knows that deviations have the sum 0.
+inline std::vector<int> axes_from(int first, const Value &x) {
+  std::vector<int> axes;
+  for (int d = first; d < x.rank(); ++d) axes.push_back(d);
+  return axes;
+}
+
+inline Value layer_norm_gradient_x(const Value &x, const Moments &of, const Value &scale, const Value &dy, int first) {
+  const std::vector<int> axes = axes_from(first, x);
+  const Value h = of.of(x), g = dy * scale;
+  return of.factor * (g - named("mean_g", mean(g, axes)) - h * named("mean_gh", mean(g * h, axes)));
+}
+
+struct LayerNormParameters {
+  Value scale, shift;
+};
+inline LayerNormParameters layer_norm_gradient_parameters(const Value &x, const Moments &of, const Value &dy,
+                                                          int first) {
+  std::vector<int> rows;
+  std::vector<Expression> row;
+  for (int d = 0; d < first; ++d) rows.push_back(d);
+  for (int d : axes_from(first, x)) row.push_back(x.extent(d));
+  const auto over_rows = [&](const Value &v) {
+    const Value all = sum(v, rows);
+    return inlined(row, [&](Axes at) {
+      at.insert(at.begin(), rows.size(), Expression(0));
+      return all.at(at);
+    });
+  };
+  return {over_rows(dy * of.of(x)), over_rows(dy)};
+}
+
 inline Value rms_normalised(const Value &x, const std::vector<int> &axes, const Value &epsilon) {
   return x * named("factor", 1 / sqrt(mean(x * x, axes) + epsilon));
 }
