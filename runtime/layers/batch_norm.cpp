@@ -13,12 +13,25 @@ namespace saltern {
 
 namespace {
 
-// x as (c, all others).
-View by_channel(const Tensor &t) {
-  if (t.rank() < 2 || t.extent(1) == 0) fail("batch_norm: ", to_string(t.shape()), " has no channels in dimension 1");
-  const int64_t channels = t.extent(1);
-  return {t, {{channels, 1}, {t.size() / channels, channels}}};
-}
+// How images lie in memory, and what kernels see: channels innermost, (c, all others), or each channel of an image in a row,
+// (pixels, c, n).
+struct Images {
+  bool in_rows;
+
+  explicit Images(const Tensor &x)
+      : in_rows(x.rank() > 2 && x.has_layout(Layout::row_major) && !x.has_layout(Layout::channels_last)) {
+    if (x.rank() < 2 || x.extent(1) == 0) fail("batch_norm: ", to_string(x.shape()), " has no channels in dimension 1");
+  }
+
+  std::string kernel(const std::string &name) const { return in_rows ? name + "_rows" : name; }
+  Tensor arranged(const Tensor &t) const { return in_rows ? row_major(t) : channels_last(t); }
+  View of(const Tensor &t) const {
+    const int64_t channels = t.extent(1), images = t.extent(0), others = t.size() / channels;
+    if (!in_rows || images == 0) return {t, {{channels, 1}, {others, channels}}};
+    const int64_t pixels = others / images;
+    return {t, {{pixels, 1}, {channels, pixels}, {images, channels * pixels}}};
+  }
+};
 
 // One value a channel, dense.
 View channel_vector(const Tensor &t, const Tensor &x, const char *name) {
@@ -30,12 +43,13 @@ View channel_vector(const Tensor &t, const Tensor &x, const char *name) {
 // (x, mean, variance, scale, dy) -> dx, dscale, dshift
 Operation::Compute batch_norm_backward(const std::string &kernel) {
   return [kernel](const std::vector<Tensor> &in, const Attributes &a) -> std::vector<Tensor> {
-    const Tensor x = channels_last(in.at(0)), dy = channels_last(in.at(4)), dx = Tensor::like(x);
+    const Images images(in.at(0));
+    const Tensor x = images.arranged(in[0]), dy = images.arranged(in.at(4)), dx = Tensor::like(x);
     const Tensor mean = row_major(in[1]), variance = row_major(in[2]), scale = row_major(in[3]);
     const Tensor dscale = Tensor::like(scale), dshift = Tensor::like(scale);
-    call(kernel, {by_channel(x), channel_vector(mean, x, "mean"), channel_vector(variance, x, "variance"),
-                  channel_vector(scale, x, "scale"), by_channel(dy), static_cast<float>(a.real("epsilon")),
-                  by_channel(dx), flat(dscale), flat(dshift)});
+    call(images.kernel(kernel), {images.of(x), channel_vector(mean, x, "mean"), channel_vector(variance, x, "variance"),
+                                 channel_vector(scale, x, "scale"), images.of(dy),
+                                 static_cast<float>(a.real("epsilon")), images.of(dx), flat(dscale), flat(dshift)});
     return {dx, dscale, dshift};
   };
 }
@@ -52,10 +66,11 @@ Values batch_norm_gradients(const Values &in, const Attributes &a, algorithms::S
 
 Tensor normalised(const Tensor &x, const Tensor &mean, const Tensor &variance, const Tensor &scale, const Tensor &shift,
                   double epsilon) {
+  const Images images(x);
   const Tensor y = Tensor::like(x);
-  call("batch_norm", {by_channel(x), channel_vector(mean, x, "mean"), channel_vector(variance, x, "variance"),
-                      channel_vector(scale, x, "scale"), channel_vector(shift, x, "shift"), static_cast<float>(epsilon),
-                      by_channel(y)});
+  call(images.kernel("batch_norm"), {images.of(x), channel_vector(mean, x, "mean"),
+                                     channel_vector(variance, x, "variance"), channel_vector(scale, x, "scale"),
+                                     channel_vector(shift, x, "shift"), static_cast<float>(epsilon), images.of(y)});
   return y;
 }
 
@@ -76,8 +91,9 @@ const Operation batch_norm_inference_gradient("batch_norm_inference_gradient",
 const Operation batch_norm_training(
     "batch_norm_training",
     [](const std::vector<Tensor> &in, const Attributes &a) -> std::vector<Tensor> {
-      const Tensor x = channels_last(in.at(0)), mean = Tensor::empty({x.extent(1)}), variance = Tensor::like(mean);
-      call("batch_norm_statistics", {by_channel(x), flat(mean), flat(variance)});
+      const Images images(in.at(0));
+      const Tensor x = images.arranged(in[0]), mean = Tensor::empty({x.extent(1)}), variance = Tensor::like(mean);
+      call(images.kernel("batch_norm_statistics"), {images.of(x), flat(mean), flat(variance)});
       return {normalised(x, mean, variance, row_major(in.at(1)), row_major(in.at(2)), a.real("epsilon")), mean,
               variance};
     },
@@ -95,8 +111,8 @@ const Operation batch_norm_training(
 const Operation batch_norm(
     "batch_norm",
     [](const std::vector<Tensor> &in, const Attributes &a) -> std::vector<Tensor> {
-      return {normalised(channels_last(in.at(0)), row_major(in.at(1)), row_major(in.at(2)), row_major(in.at(3)),
-                         row_major(in.at(4)), a.real("epsilon"))};
+      return {normalised(Images(in.at(0)).arranged(in[0]), row_major(in.at(1)), row_major(in.at(2)),
+                         row_major(in.at(3)), row_major(in.at(4)), a.real("epsilon"))};
     },
     [](const Values &in, const Attributes &a) -> Values {
       const Value epsilon = formula::constant_value(in.at(0).type(), a.real("epsilon"));
