@@ -78,6 +78,28 @@ inline Value lstm_hidden(const Value &w, const Value &r, const Value &c, const V
 constexpr GruGates pytorch_gru_gates = {1, 0, 2};
 constexpr LstmGates pytorch_lstm_gates = {0, 3, 1, 2};
 
+// ---- A turn, of what goes into each gate, (n, k).
+
+struct LstmInto {
+  Value input, output, forget, cell;
+};
+struct LstmTurn {
+  Value hidden, cell;
+};
+inline LstmTurn lstm_turn(const LstmInto &into, const Value &c, const Activation &f, const Activation &g) {
+  const Value next = f(into.forget) * c + f(into.input) * g(into.cell);
+  return {f(into.output) * g(next), next};
+}
+
+// The hidden gate has the products of the input, and those of the state.
+struct GruInto {
+  Value update, reset, hidden, of_state;
+};
+inline Value gru_turn(const GruInto &into, const Value &h, const Activation &f, const Activation &g) {
+  const Value z = f(into.update);
+  return (1 - z) * g(into.hidden + f(into.reset) * into.of_state) + z * h;
+}
+
 // ---- Sequences.
 
 struct RecurrentWeights {

@@ -64,6 +64,12 @@ saltern_kernel(cross_entropy FROM softmax)
 saltern_kernel(cross_entropy_gradient FROM softmax)
 saltern_kernel(dropout)
 
+# Turns of recurrent layers.
+saltern_kernel(lstm_turn FROM recurrent)
+saltern_kernel(lstm_turn_gradient FROM recurrent)
+saltern_kernel(gru_turn FROM recurrent)
+saltern_kernel(gru_turn_gradient FROM recurrent)
+
 # Reductions, updates of parameters, layouts.
 saltern_kernel(sum FROM reduce)
 saltern_kernel(product_over FROM reduce)

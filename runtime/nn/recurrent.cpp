@@ -6,6 +6,7 @@
 #include "algorithms/functions.h"
 #include "algorithms/recurrent.h"
 #include "runtime/layers/movement.h"
+#include "runtime/layers/recurrent_kernels.h"
 #include "runtime/nn/families.h"
 #include "runtime/nn/layer.h"
 #include "runtime/operations.h"
@@ -130,7 +131,7 @@ class Run {
     Attributes a = {{"backwards", int64_t{reverse}}, {"bias", int64_t{made_.flag("bias")}}};
     if (kind_.operation == &operations::rnn) a.set("nonlinearity", made_.word("nonlinearity", {"tanh", "relu"}));
     if (kind_.has_cell) a.set("projected", int64_t{projection(made_, kind_) > 0});
-    const std::vector<Variable> states = apply(*kind_.operation, in, a);
+    const std::vector<Variable> states = recurrent_states(*kind_.operation, in, a);
     const int64_t end = reverse ? 0 : x.shape()[0] - 1;
     hidden.push_back(slice(states[0], 0, end, 1));
     if (kind_.has_cell) cells.push_back(slice(states[1], 0, end, 1));
