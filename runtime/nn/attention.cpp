@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "runtime/layers/attention_of_heads.h"
 #include "runtime/layers/binary.h"
 #include "runtime/layers/matmul.h"
 #include "runtime/layers/softmax.h"
@@ -43,9 +44,11 @@ struct Attended {
   Variable y, weights;
 };
 
-// softmax(q k^T scale + mask) v
+// softmax(q k^T scale + mask) v; the weights where somebody asks for them.
 Attended attended(const Variable &q, const Variable &k, const Variable &v, const Variable &mask, double scale,
-                  double dropout) {
+                  double dropout, bool weights_asked_for) {
+  if (!mask.defined() && dropout == 0 && !weights_asked_for && fits_attention_of_heads(q, k, v))
+    return {attention_of_heads(q, k, v, scale), {}};
   Variable scores = matmul(q * scale, transposed(k));
   if (mask.defined()) scores = scores + mask;
   const Variable weights = softmax(scores, -1);
@@ -74,7 +77,7 @@ const Function scaled_dot_product_attention(
         mask = causal_mask(*(q.shape().end() - 2), *(k.shape().end() - 2), type);
       }
       const double scale = a.has("scale") ? a.real("scale") : 1 / std::sqrt(static_cast<double>(q.shape().back()));
-      return attended(q, k, v, mask, scale, a.real("dropout_p")).y;
+      return attended(q, k, v, mask, scale, a.real("dropout_p"), false).y;
     });
 
 // ---- Several heads.
@@ -133,7 +136,8 @@ class Heads {
     }
     const double scale = 1 / std::sqrt(static_cast<double>(width_ / heads_));
     const double dropout = self_.training() ? made_.real("dropout") : 0;
-    const Attended a = attended(by_heads(q), keys, values, mask(batch, steps, more), scale, dropout);
+    const Attended a =
+        attended(by_heads(q), keys, values, mask(batch, steps, more), scale, dropout, in_.flag("need_weights"));
     const Variable together = reshape(transpose(a.y, {2, 0, 1, 3}), {steps, batch, width_});
     return Argument::List{as_given((*self_.find_part("out_proj"))(together)), weights(a.weights)};
   }
