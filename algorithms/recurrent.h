@@ -46,14 +46,21 @@ inline Value rnn_cell(const Value &w, const Value &r, const Value &h, const Acti
   return f(gate(w, r, h, 0));
 }
 
+// The next states, of how far gates are open, and of what comes in.
+inline Value gru_next(const Value &update, const Value &hidden, const Value &h) {
+  return (1 - update) * hidden + update * h;
+}
+inline Value lstm_next(const Value &forget, const Value &c, const Value &input, const Value &cell) {
+  return forget * c + input * cell;
+}
+
 inline Value gru_reset(const Value &w, const Value &r, const Value &h, const Activation &f, const GruGates &at = {}) {
   return f(gate(w, r, h, at.reset));
 }
 
 inline Value gru_cell(const Value &w, const Value &r, const Value &h, const Value &reset_product, const Activation &f,
                       const Activation &g, const GruGates &at = {}) {
-  const Value z = f(gate(w, r, h, at.update));
-  return (1 - z) * g(gate_of(w, h, at.hidden) + reset_product) + z * h;
+  return gru_next(f(gate(w, r, h, at.update)), g(gate_of(w, h, at.hidden) + reset_product), h);
 }
 
 // A gate that sees c; p may be undefined.
@@ -66,7 +73,7 @@ inline Value lstm_gate(const Value &w, const Value &r, const Value &c, const Val
 inline Value lstm_cell(const Value &w, const Value &r, const Value &c, const Value &p, const Activation &f,
                        const Activation &g, bool coupled, const LstmGates &at = {}) {
   const Value i = lstm_gate(w, r, c, p, at.input, f);
-  return (coupled ? 1 - i : lstm_gate(w, r, c, p, at.forget, f)) * c + i * g(gate(w, r, c, at.cell));
+  return lstm_next(coupled ? 1 - i : lstm_gate(w, r, c, p, at.forget, f), c, i, g(gate(w, r, c, at.cell)));
 }
 
 inline Value lstm_hidden(const Value &w, const Value &r, const Value &c, const Value &p, const Activation &f,
@@ -87,7 +94,7 @@ struct LstmTurn {
   Value hidden, cell;
 };
 inline LstmTurn lstm_turn(const LstmInto &into, const Value &c, const Activation &f, const Activation &g) {
-  const Value next = f(into.forget) * c + f(into.input) * g(into.cell);
+  const Value next = lstm_next(f(into.forget), c, f(into.input), g(into.cell));
   return {f(into.output) * g(next), next};
 }
 
@@ -96,8 +103,7 @@ struct GruInto {
   Value update, reset, hidden, of_state;
 };
 inline Value gru_turn(const GruInto &into, const Value &h, const Activation &f, const Activation &g) {
-  const Value z = f(into.update);
-  return (1 - z) * g(into.hidden + f(into.reset) * into.of_state) + z * h;
+  return gru_next(f(into.update), g(into.hidden + f(into.reset) * into.of_state), h);
 }
 
 // ---- Sequences.

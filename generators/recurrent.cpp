@@ -51,7 +51,9 @@ struct Lstm {
   explicit Lstm(Build &k) {
     const Products p(k, 4);
     c = state(k, "c");
-    into = {p.of_both("input", 0), p.of_both("output", 3), p.of_both("forget", 1), p.of_both("cell", 2)};
+    const algorithms::LstmGates at = algorithms::pytorch_lstm_gates;
+    into = {p.of_both("input", at.input), p.of_both("output", at.output), p.of_both("forget", at.forget),
+            p.of_both("cell", at.cell)};
     next = algorithms::lstm_turn(into, c, sigmoid, tanh_of);
   }
 };
@@ -64,7 +66,9 @@ struct Gru {
   explicit Gru(Build &k) {
     const Products p(k, 3);
     h = state(k, "h");
-    into = {p.of_both("update", 1), p.of_both("reset", 0), p.of_input("hidden", 2), p.of_state("of_state", 2)};
+    const algorithms::GruGates at = algorithms::pytorch_gru_gates;
+    into = {p.of_both("update", at.update), p.of_both("reset", at.reset), p.of_input("hidden", at.hidden),
+            p.of_state("of_state", at.hidden)};
     next = algorithms::gru_turn(into, h, sigmoid, tanh_of);
   }
 };
