@@ -1,41 +1,24 @@
 #include "runtime/nn/families.h"
 
+// One of each file with rows.
+// clang-format off
+#define SALTERN_FOR_EACH_FAMILY(X) \
+  X(activations) X(attention) X(channel_norms) X(class_losses) X(convolutions) X(distances) X(dropouts) \
+  X(elementwise) X(embeddings) X(linear_algebra) X(linears) X(losses) X(margin_losses) X(matrix_norms) X(movement) \
+  X(norms) X(paddings) X(parametrizations) X(pools) X(products) X(rearrangements) X(recurrent) X(reductions) \
+  X(resampling) X(sequence_losses) X(transformers) X(types) X(uneven_pools)
+// clang-format on
+
 namespace saltern::nn {
 
-// One of each file with rows.
-const void *activations();
-const void *attention();
-const void *channel_norms();
-const void *class_losses();
-const void *convolutions();
-const void *distances();
-const void *dropouts();
-const void *elementwise();
-const void *embeddings();
-const void *linears();
-const void *losses();
-const void *margin_losses();
-const void *movement();
-const void *norms();
-const void *paddings();
-const void *parametrizations();
-const void *pools();
-const void *products();
-const void *rearrangements();
-const void *recurrent();
-const void *reductions();
-const void *resampling();
-const void *sequence_losses();
-const void *transformers();
-const void *types();
-const void *uneven_pools();
+#define SALTERN_FAMILY(NAME) const void *NAME();
+SALTERN_FOR_EACH_FAMILY(SALTERN_FAMILY)
+#undef SALTERN_FAMILY
 
 const void *families() {
-  static const void *const all[] = {
-      activations(), attention(),        channel_norms(), class_losses(), convolutions(),   distances(), dropouts(),
-      elementwise(), embeddings(),       linears(),       losses(),       margin_losses(),  movement(),  norms(),
-      paddings(),    parametrizations(), pools(),         products(),     rearrangements(), recurrent(), reductions(),
-      resampling(),  sequence_losses(),  transformers(),  types(),        uneven_pools()};
+#define SALTERN_FAMILY(NAME) NAME(),
+  static const void *const all[] = {SALTERN_FOR_EACH_FAMILY(SALTERN_FAMILY)};
+#undef SALTERN_FAMILY
   return all;
 }
 

@@ -18,11 +18,17 @@ def function_of(row):
     def function(*args, **kwargs):
         return row(*args, **kwargs)
 
-    function.__name__ = function.__qualname__ = row.name
+    function.__name__, function.__qualname__ = row.name.rpartition('.')[2], row.name
     function.__doc__ = f'{row.name}({row.signature})'
     function.__signature__ = signature_of(row.arguments)
     return function
 
 
-functions = {row.name: function_of(row) for row in _saltern.functions()}
+_all = {row.name: function_of(row) for row in _saltern.functions()}
+functions = {name: f for name, f in _all.items() if '.' not in name}
 layers = {row.name: row for row in _saltern.layers()}
+
+
+def family(name):
+    """The functions of a module: `solve` of the row `linalg.solve`."""
+    return {row[len(name) + 1:]: f for row, f in _all.items() if row.startswith(f'{name}.')}
