@@ -17,6 +17,10 @@ def tensor(data, dtype=None, requires_grad=False):
     if isinstance(data, Tensor):
         data = data.numpy()
     array = np.array(data, dtype=dtype)
+    if array.dtype.kind == 'c':
+        from ._complex import complex_tensor  # which is made of tensors
+        plain = not isinstance(data, (np.ndarray, np.generic)) and dtype is None
+        return complex_tensor(array, np.float32 if plain else None, requires_grad)
     if dtype is None and array.dtype == np.float64 and not isinstance(data, (np.ndarray, np.generic)):
         array = array.astype(np.float32)
     return _saltern.leaf(_saltern.shared(array, 'tensor'), requires_grad)

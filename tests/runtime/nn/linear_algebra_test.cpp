@@ -1,5 +1,5 @@
-// Linear algebra from C++, and as graphs: results and gradients are those of the tape. The numbers
-// themselves are tested from Python (tests/python/test_linalg.py), which has the same rows.
+// Linear algebra and Fourier transforms from C++, and as graphs: results and gradients are those of the tape. The numbers
+// themselves are tested from Python (tests/python/test_linalg.py, test_fft.py), which has the same rows.
 
 #include <gtest/gtest.h>
 
@@ -82,6 +82,13 @@ TEST(LinearAlgebra, HasPyTorchsNames) {
   const Variable a(regular({2, 3, 3}, 3)), b(random_tensor({3, 2}, 4));
   const Variable x = nn::variable_of(nn::call("linalg.solve", {a, b}));
   expect_near(matmul(a, x).value(), expand(b, {2, 3, 2}).value(), "solve");
+}
+
+TEST(FourierTransforms, TakeAndGivePairs) {
+  const Variable x(random_tensor({5, 6}, 1));
+  const Variable z = nn::variable_of(nn::call("fft.rfft", {x}));
+  EXPECT_EQ(z.shape(), (Shape{5, 4, 2}));
+  expect_near(nn::variable_of(nn::call("fft.irfft", {z})).value(), x.value(), "irfft of rfft");
 }
 
 }  // namespace
