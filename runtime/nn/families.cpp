@@ -5,9 +5,12 @@ namespace saltern::nn {
 // One of each file with rows.
 const void *activations();
 const void *attention();
+const void *blocks();
+const void *boxes();
 const void *channel_norms();
 const void *class_losses();
 const void *convolutions();
+const void *deformable();
 const void *distances();
 const void *dropouts();
 const void *elementwise();
@@ -17,6 +20,7 @@ const void *linears();
 const void *losses();
 const void *margin_losses();
 const void *movement();
+const void *noises();
 const void *norms();
 const void *paddings();
 const void *parametrizations();
@@ -25,6 +29,7 @@ const void *products();
 const void *rearrangements();
 const void *recurrent();
 const void *reductions();
+const void *regions();
 const void *resampling();
 const void *sequence_losses();
 const void *transformers();
@@ -33,11 +38,12 @@ const void *uneven_pools();
 
 const void *families() {
   static const void *const all[] = {
-      activations(),   attention(),      channel_norms(), class_losses(), convolutions(),     distances(),
-      dropouts(),      elementwise(),    embeddings(),    lazy(),         linears(),          losses(),
-      margin_losses(), movement(),       norms(),         paddings(),     parametrizations(), pools(),
-      products(),      rearrangements(), recurrent(),     reductions(),   resampling(),       sequence_losses(),
-      transformers(),  types(),          uneven_pools()};
+      activations(),  attention(),   blocks(),           boxes(),         channel_norms(),   class_losses(),
+      convolutions(), deformable(),  distances(),        dropouts(),      elementwise(),     embeddings(),
+      lazy(),         linears(),     losses(),           margin_losses(), movement(),        noises(),
+      norms(),        paddings(),    parametrizations(), pools(),         products(),        rearrangements(),
+      recurrent(),    reductions(),  regions(),          resampling(),    sequence_losses(), transformers(),
+      types(),        uneven_pools()};
   return all;
 }
 

@@ -11,6 +11,6 @@ Functions and layers come from the tables that C++ has (runtime/nn): `help(salte
 from ._rows import functions as _functions
 from ._saltern import Tensor, manual_seed
 from ._tensors import arange, einsum, from_numpy, full, load, no_grad, ones, save, tensor, zeros
-from . import autograd, nn, onnx, optim
+from . import autograd, nn, onnx, ops, optim
 
 globals().update({_name: _function for _name, _function in _functions.items() if _name != 'einsum'})
