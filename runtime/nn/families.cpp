@@ -15,6 +15,7 @@ const void *distances();
 const void *dropouts();
 const void *elementwise();
 const void *embeddings();
+const void *initialisation();
 const void *lazy();
 const void *linears();
 const void *losses();
@@ -37,13 +38,23 @@ const void *types();
 const void *uneven_pools();
 
 const void *families() {
-  static const void *const all[] = {
-      activations(),  attention(),   blocks(),           boxes(),         channel_norms(),   class_losses(),
-      convolutions(), deformable(),  distances(),        dropouts(),      elementwise(),     embeddings(),
-      lazy(),         linears(),     losses(),           margin_losses(), movement(),        noises(),
-      norms(),        paddings(),    parametrizations(), pools(),         products(),        rearrangements(),
-      recurrent(),    reductions(),  regions(),          resampling(),    sequence_losses(), transformers(),
-      types(),        uneven_pools()};
+  static const void *const all[] = {activations(),    attention(),
+                                    blocks(),         boxes(),
+                                    channel_norms(),  class_losses(),
+                                    convolutions(),   deformable(),
+                                    distances(),      dropouts(),
+                                    elementwise(),    embeddings(),
+                                    initialisation(), lazy(),
+                                    linears(),        losses(),
+                                    margin_losses(),  movement(),
+                                    noises(),         norms(),
+                                    paddings(),       parametrizations(),
+                                    pools(),          products(),
+                                    rearrangements(), recurrent(),
+                                    reductions(),     regions(),
+                                    resampling(),     sequence_losses(),
+                                    transformers(),   types(),
+                                    uneven_pools()};
   return all;
 }
 

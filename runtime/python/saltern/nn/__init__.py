@@ -1,5 +1,5 @@
 """Layers with PyTorch's names, arguments, parameters and defaults: one class for each row of the table that C++ has."""
-from . import functional
+from . import functional, init
 from .containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from .foreign import from_torch
 from .linear_cross_entropy_options import LinearCrossEntropyOptions
