@@ -11,13 +11,13 @@
 
 // clang-format off
 #define SALTERN_FOR_EACH_LAYER(X) \
-  X(AdaptiveAvgPool3d) X(AdaptiveLogSoftmaxWithLoss) X(AdaptiveMaxPool1d) X(AdaptiveMaxPool2d) X(AdaptiveMaxPool3d) \
-  X(AlphaDropout) X(AvgPool1d) X(AvgPool2d) X(AvgPool3d) X(BCELoss) X(BCEWithLogitsLoss) X(BatchNorm1d) X(BatchNorm2d) \
-  X(BatchNorm3d) X(Bilinear) X(CELU) X(CTCLoss) X(ChannelShuffle) X(CircularPad1d) X(CircularPad2d) X(CircularPad3d) \
-  X(ConstantPad1d) X(ConstantPad2d) X(ConstantPad3d) X(Conv1d) X(Conv2d) X(Conv2dNormActivation) X(Conv3d) \
-  X(Conv3dNormActivation) X(ConvTranspose1d) X(ConvTranspose2d) X(ConvTranspose3d) X(CosineEmbeddingLoss) \
-  X(CosineSimilarity) X(CrossEntropyLoss) X(CrossMapLRN2d) X(DeformConv2d) X(DropBlock2d) X(DropBlock3d) X(Dropout) \
-  X(Dropout1d) X(Dropout2d) X(Dropout3d) X(ELU) X(Embedding) X(EmbeddingBag) X(FeatureAlphaDropout) X(Flatten) X(Fold) \
+  X(AdaptiveLogSoftmaxWithLoss) X(AdaptiveMaxPool1d) X(AdaptiveMaxPool2d) X(AdaptiveMaxPool3d) X(AlphaDropout) \
+  X(AvgPool1d) X(AvgPool2d) X(AvgPool3d) X(BCELoss) X(BCEWithLogitsLoss) X(BatchNorm1d) X(BatchNorm2d) X(BatchNorm3d) \
+  X(Bilinear) X(CELU) X(CTCLoss) X(ChannelShuffle) X(CircularPad1d) X(CircularPad2d) X(CircularPad3d) X(ConstantPad1d) \
+  X(ConstantPad2d) X(ConstantPad3d) X(Conv1d) X(Conv2d) X(Conv2dNormActivation) X(Conv3d) X(Conv3dNormActivation) \
+  X(ConvTranspose1d) X(ConvTranspose2d) X(ConvTranspose3d) X(CosineEmbeddingLoss) X(CosineSimilarity) \
+  X(CrossEntropyLoss) X(CrossMapLRN2d) X(DeformConv2d) X(DropBlock2d) X(DropBlock3d) X(Dropout) X(Dropout1d) \
+  X(Dropout2d) X(Dropout3d) X(ELU) X(Embedding) X(EmbeddingBag) X(FeatureAlphaDropout) X(Flatten) X(Fold) \
   X(FractionalMaxPool2d) X(FractionalMaxPool3d) X(FrozenBatchNorm2d) X(GELU) X(GLU) X(GRU) X(GRUCell) \
   X(GaussianDropout) X(GaussianNLLLoss) X(GaussianNoise) X(GroupNorm) X(Hardshrink) X(Hardsigmoid) X(Hardswish) \
   X(Hardtanh) X(HingeEmbeddingLoss) X(HuberLoss) X(Identity) X(InstanceNorm1d) X(InstanceNorm2d) X(InstanceNorm3d) \

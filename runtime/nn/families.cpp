@@ -23,6 +23,7 @@ const void *margin_losses();
 const void *movement();
 const void *noises();
 const void *norms();
+const void *packed_sequences();
 const void *paddings();
 const void *parametrizations();
 const void *pools();
@@ -38,22 +39,39 @@ const void *types();
 const void *uneven_pools();
 
 const void *families() {
-  static const void *const all[] = {activations(),    attention(),
-                                    blocks(),         boxes(),
-                                    channel_norms(),  class_losses(),
-                                    convolutions(),   deformable(),
-                                    distances(),      dropouts(),
-                                    elementwise(),    embeddings(),
-                                    initialisation(), lazy(),
-                                    linears(),        losses(),
-                                    margin_losses(),  movement(),
-                                    noises(),         norms(),
-                                    paddings(),       parametrizations(),
-                                    pools(),          products(),
-                                    rearrangements(), recurrent(),
-                                    reductions(),     regions(),
-                                    resampling(),     sequence_losses(),
-                                    transformers(),   types(),
+  static const void *const all[] = {activations(),
+                                    attention(),
+                                    blocks(),
+                                    boxes(),
+                                    channel_norms(),
+                                    class_losses(),
+                                    convolutions(),
+                                    deformable(),
+                                    distances(),
+                                    dropouts(),
+                                    elementwise(),
+                                    embeddings(),
+                                    initialisation(),
+                                    lazy(),
+                                    linears(),
+                                    losses(),
+                                    margin_losses(),
+                                    movement(),
+                                    noises(),
+                                    norms(),
+                                    packed_sequences(),
+                                    paddings(),
+                                    parametrizations(),
+                                    pools(),
+                                    products(),
+                                    rearrangements(),
+                                    recurrent(),
+                                    reductions(),
+                                    regions(),
+                                    resampling(),
+                                    sequence_losses(),
+                                    transformers(),
+                                    types(),
                                     uneven_pools()};
   return all;
 }

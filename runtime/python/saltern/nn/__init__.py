@@ -4,6 +4,7 @@ from .containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Se
 from .foreign import from_torch
 from .linear_cross_entropy_options import LinearCrossEntropyOptions
 from .module import Layer, Module, Parameter, class_of
+from . import packed  # noqa: F401: what recurrent layers take
 from .._rows import layers
 
 for _name, _row in layers.items():
