@@ -25,10 +25,10 @@ void begin_random_stream(uint64_t seed) {
   random_stream().copy_from(Tensor::of<int64_t>({2}, {static_cast<int64_t>(Random(seed).bits() & positive), 0}));
 }
 
-Variable drawn_beside(const Variable &x, const std::string &who) {
+Variable drawn_beside(const Variable &x, const std::string &who, int64_t each) {
   if (x.value().is_outline() && !NotedState::is_on())
     fail(who, " draws random numbers, which only a graph of a training step can");
-  const std::vector<Variable> random = apply(drawn, {latest(random_stream())}, {{"count", x.value().size()}});
+  const std::vector<Variable> random = apply(drawn, {latest(random_stream())}, {{"count", each * x.value().size()}});
   keep(random_stream(), random[1]);
   return random[0];
 }

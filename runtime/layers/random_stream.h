@@ -11,7 +11,7 @@ namespace saltern {
 Tensor random_stream();
 void begin_random_stream(uint64_t seed);
 
-// The seed and the position of numbers for `who`, one beside each element of x; the stream goes on behind them.
-Variable drawn_beside(const Variable &x, const std::string &who);
+// The seed and the position of numbers for `who`, one beside each element of x, or `each`; the stream goes on behind them.
+Variable drawn_beside(const Variable &x, const std::string &who, int64_t each = 1);
 
 }  // namespace saltern

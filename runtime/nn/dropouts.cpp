@@ -8,18 +8,51 @@
 #include "runtime/layers/unary.h"
 #include "runtime/nn/families.h"
 #include "runtime/nn/layer.h"
+#include "runtime/nn/noise.h"
 
 namespace saltern::nn {
 
-namespace {
-
 using namespace formula;
 
-double probability(const Arguments &a) {
-  const double p = a.real("p");
-  if (!(p >= 0 && p <= 1)) a.refuse("p", "a probability between 0 and 1");
+double probability(const Arguments &a, const char *name) {
+  const double p = a.real(name);
+  if (!(p >= 0 && p <= 1)) a.refuse(name, "a probability between 0 and 1");
   return p;
 }
+
+Variable dropped(const Arguments &a, const Variable &x, double p) {
+  if (p == 1) return x * 0.0;
+  return saltern::dropout(x, p, a.owner());
+}
+
+namespace {
+
+// The number of an element, in a stream of which each takes `each`, as the counter that follows a position.
+Expression counter(const Value &x, const Axes &at, const Value &random, int each, int which) {
+  Expression number = 0;
+  for (int d = 0; d < x.rank(); ++d) number = number * x.extent(d) + at[static_cast<size_t>(d)];
+  return cast(Type::u32, random(1)) + cast(Type::u32, cast(Type::i64, number * each + which));
+}
+
+}  // namespace
+
+Value uniform_beside(const Value &x, const Value &random) {
+  return inlined(x.extents(), [&](const Axes &at) {
+    return cast(x.type(), algorithms::uniform(cast(Type::u32, random(0)), counter(x, at, random, 1, 0)));
+  });
+}
+
+// Box and Muller.
+Value normal_beside(const Value &x, const Value &random) {
+  return inlined(x.extents(), [&](const Axes &at) {
+    const auto u = [&](int which) {
+      return cast(x.type(), algorithms::uniform(cast(Type::u32, random(0)), counter(x, at, random, 2, which)));
+    };
+    return sqrt(log(1.0 - u(0)) * -2.0) * call(formula::Function::cosine, u(1) * 6.28318530717958647692);
+  });
+}
+
+namespace {
 
 // The shape of one number for each channel, (N, C, 1, ...); or of one sample (C, 1, ...).
 Shape channels_of(const Shape &x, size_t axis) {
@@ -37,11 +70,10 @@ Function::Body dropout_of(size_t sample = 0, size_t batch = 0) {
     if (batch > 0 && rank != sample && rank != batch)
       a.refuse("input", std::to_string(sample) + " or " + std::to_string(batch) + " dimensions");
     if (!a.flag("training") || p == 0 || x.value().size() == 0) return x;
-    if (p == 1) return x * 0.0;
-    if (batch == 0) return saltern::dropout(x, p, a.owner());
+    if (batch == 0) return dropped(a, x, p);
     // Three dimensions are (N, C, L) to PyTorch, whatever the function.
     const Shape channels = channels_of(x.shape(), rank == batch || rank == 3 ? 1 : 0);
-    return x * saltern::dropout(Tensor::full(channels, 1, x.value().type()), p, a.owner());
+    return x * dropped(a, Tensor::full(channels, 1, x.value().type()), p);
   };
 }
 
@@ -70,7 +102,7 @@ Function::Body alpha_dropout_of(bool channels) {
     constexpr double least = -1.7580993408473766;
     const double scale = 1 / std::sqrt((1 - p) * (1 + p * least * least)), shift = -scale * least * p;
     const Shape shape = channels ? channels_of(x.shape(), 1) : x.shape();
-    const Variable keep = saltern::dropout(Tensor::full(shape, 1, x.value().type()), p, a.owner()) * (1 - p);
+    const Variable keep = dropped(a, Tensor::full(shape, 1, x.value().type()), p) * (1 - p);
     return x * (keep * scale) + ((1.0 - keep) * (scale * least) + shift);
   };
 }
@@ -79,17 +111,6 @@ const DropoutRow alpha_dropout("alpha_dropout", "AlphaDropout", alpha_dropout_of
     feature_alpha_dropout("feature_alpha_dropout", "FeatureAlphaDropout", alpha_dropout_of(true), "False");
 
 // ---- Random slopes, and random choices.
-
-// In [0, 1), one for each element of x; random(2) is a stream's seed and position.
-Value uniform_beside(const Value &x, const Value &random) {
-  return inlined(x.extents(), [&](const Axes &at) {
-    Expression number = 0;
-    for (int d = 0; d < x.rank(); ++d) number = number * x.extent(d) + at[static_cast<size_t>(d)];
-    const Expression u = algorithms::uniform(cast(Type::u32, random(0)),
-                                             cast(Type::u32, random(1)) + cast(Type::u32, cast(Type::i64, number)));
-    return cast(x.type(), u);
-  });
-}
 
 const Operation random_slopes("random_slopes", [](const Values &in, const Attributes &a) -> Values {
   const double lower = a.real("lower"), range = a.real("upper") - lower;

@@ -3,10 +3,11 @@
 // One of each file with rows.
 // clang-format off
 #define SALTERN_FOR_EACH_FAMILY(X) \
-  X(activations) X(attention) X(channel_norms) X(class_losses) X(complex_numbers) X(convolutions) X(distances) \
-  X(dropouts) X(elementwise) X(embeddings) X(fourier) X(linear_algebra) X(linears) X(losses) X(margin_losses) \
-  X(matrix_norms) X(movement) X(norms) X(paddings) X(parametrizations) X(pools) X(products) X(rearrangements) \
-  X(recurrent) X(reductions) X(resampling) X(sequence_losses) X(transformers) X(types) X(uneven_pools)
+  X(activations) X(attention) X(blocks) X(boxes) X(channel_norms) X(class_losses) X(complex_numbers) X(convolutions) \
+  X(deformable) X(distances) X(dropouts) X(elementwise) X(embeddings) X(fourier) X(initialisation) X(linear_algebra) \
+  X(linears) X(losses) X(margin_losses) X(matrix_norms) X(movement) X(noises) X(norms) X(packed_sequences) \
+  X(paddings) X(parametrizations) X(pools) X(products) X(rearrangements) X(recurrent) X(reductions) X(regions) \
+  X(resampling) X(sequence_losses) X(transformers) X(types) X(uneven_pools)
 // clang-format on
 
 namespace saltern::nn {

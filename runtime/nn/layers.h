@@ -10,24 +10,26 @@
 #define SALTERN_FOR_EACH_LAYER(X) \
   X(AdaptiveAvgPool1d) X(AdaptiveAvgPool2d) X(AdaptiveAvgPool3d) X(AdaptiveLogSoftmaxWithLoss) X(AdaptiveMaxPool1d) \
   X(AdaptiveMaxPool2d) X(AdaptiveMaxPool3d) X(AlphaDropout) X(AvgPool1d) X(AvgPool2d) X(AvgPool3d) X(BCELoss) \
-  X(BCEWithLogitsLoss) X(BatchNorm1d) X(BatchNorm2d) X(BatchNorm3d) X(Bilinear) X(CELU) X(CTCLoss) \
-  X(ChannelShuffle) X(CircularPad1d) X(CircularPad2d) X(CircularPad3d) X(ConstantPad1d) X(ConstantPad2d) \
-  X(ConstantPad3d) X(Conv1d) X(Conv2d) X(Conv3d) X(ConvTranspose1d) X(ConvTranspose2d) X(ConvTranspose3d) \
-  X(CosineEmbeddingLoss) X(CosineSimilarity) X(CrossEntropyLoss) X(CrossMapLRN2d) X(Dropout) X(Dropout1d) \
-  X(Dropout2d) X(Dropout3d) X(ELU) X(Embedding) X(EmbeddingBag) X(FeatureAlphaDropout) X(Flatten) X(Fold) \
-  X(FractionalMaxPool2d) X(FractionalMaxPool3d) X(GELU) X(GLU) X(GRU) X(GRUCell) X(GaussianNLLLoss) X(GroupNorm) \
-  X(Hardshrink) X(Hardsigmoid) X(Hardswish) X(Hardtanh) X(HingeEmbeddingLoss) X(HuberLoss) X(Identity) \
+  X(BCEWithLogitsLoss) X(BatchNorm1d) X(BatchNorm2d) X(BatchNorm3d) X(Bilinear) X(CELU) X(CTCLoss) X(ChannelShuffle) \
+  X(CircularPad1d) X(CircularPad2d) X(CircularPad3d) X(ConstantPad1d) X(ConstantPad2d) X(ConstantPad3d) X(Conv1d) \
+  X(Conv2d) X(Conv2dNormActivation) X(Conv3d) X(Conv3dNormActivation) X(ConvTranspose1d) X(ConvTranspose2d) \
+  X(ConvTranspose3d) X(CosineEmbeddingLoss) X(CosineSimilarity) X(CrossEntropyLoss) X(CrossMapLRN2d) X(DeformConv2d) \
+  X(DropBlock2d) X(DropBlock3d) X(Dropout) X(Dropout1d) X(Dropout2d) X(Dropout3d) X(ELU) X(Embedding) \
+  X(EmbeddingBag) X(FeatureAlphaDropout) X(Flatten) X(Fold) X(FractionalMaxPool2d) X(FractionalMaxPool3d) \
+  X(FrozenBatchNorm2d) X(GELU) X(GLU) X(GRU) X(GRUCell) X(GaussianDropout) X(GaussianNLLLoss) X(GaussianNoise) \
+  X(GroupNorm) X(Hardshrink) X(Hardsigmoid) X(Hardswish) X(Hardtanh) X(HingeEmbeddingLoss) X(HuberLoss) X(Identity) \
   X(InstanceNorm1d) X(InstanceNorm2d) X(InstanceNorm3d) X(KLDivLoss) X(L1Loss) X(LPPool1d) X(LPPool2d) X(LPPool3d) \
   X(LSTM) X(LSTMCell) X(LayerNorm) X(LazyBatchNorm1d) X(LazyBatchNorm2d) X(LazyBatchNorm3d) X(LazyConv1d) \
   X(LazyConv2d) X(LazyConv3d) X(LazyConvTranspose1d) X(LazyConvTranspose2d) X(LazyConvTranspose3d) \
   X(LazyInstanceNorm1d) X(LazyInstanceNorm2d) X(LazyInstanceNorm3d) X(LazyLinear) X(LeakyReLU) X(Linear) \
-  X(LinearCrossEntropyLoss) X(LocalResponseNorm) X(LogSigmoid) X(LogSoftmax) X(MSELoss) X(MarginRankingLoss) \
+  X(LinearCrossEntropyLoss) X(LocalResponseNorm) X(LogSigmoid) X(LogSoftmax) X(MLP) X(MSELoss) X(MarginRankingLoss) \
   X(MaxPool1d) X(MaxPool2d) X(MaxPool3d) X(MaxUnpool1d) X(MaxUnpool2d) X(MaxUnpool3d) X(Mish) \
   X(MultiLabelMarginLoss) X(MultiLabelSoftMarginLoss) X(MultiMarginLoss) X(MultiheadAttention) X(NLLLoss) \
-  X(NLLLoss2d) X(PReLU) X(PairwiseDistance) X(PixelShuffle) X(PixelUnshuffle) X(PoissonNLLLoss) X(RMSNorm) X(RNN) \
-  X(RNNCell) X(RReLU) X(ReLU) X(ReLU6) X(ReflectionPad1d) X(ReflectionPad2d) X(ReflectionPad3d) X(ReplicationPad1d) \
-  X(ReplicationPad2d) X(ReplicationPad3d) X(SELU) X(SiLU) X(Sigmoid) X(SmoothL1Loss) X(SoftMarginLoss) X(Softmax) \
-  X(Softmax2d) X(Softmin) X(Softplus) X(Softshrink) X(Softsign) X(SyncBatchNorm) X(Tanh) X(Tanhshrink) X(Threshold) \
+  X(NLLLoss2d) X(PReLU) X(PSRoIAlign) X(PSRoIPool) X(PairwiseDistance) X(Permute) X(PixelShuffle) X(PixelUnshuffle) \
+  X(PoissonNLLLoss) X(RMSNorm) X(RNN) X(RNNCell) X(RReLU) X(ReLU) X(ReLU6) X(ReflectionPad1d) X(ReflectionPad2d) \
+  X(ReflectionPad3d) X(ReplicationPad1d) X(ReplicationPad2d) X(ReplicationPad3d) X(RoIAlign) X(RoIPool) X(SELU) \
+  X(SiLU) X(Sigmoid) X(SmoothL1Loss) X(SoftMarginLoss) X(Softmax) X(Softmax2d) X(Softmin) X(Softplus) X(Softshrink) \
+  X(Softsign) X(SqueezeExcitation) X(StochasticDepth) X(SyncBatchNorm) X(Tanh) X(Tanhshrink) X(Threshold) \
   X(Transformer) X(TransformerDecoder) X(TransformerDecoderLayer) X(TransformerEncoder) X(TransformerEncoderLayer) \
   X(TripletMarginLoss) X(TripletMarginWithDistanceLoss) X(Unflatten) X(Unfold) X(Upsample) X(UpsamplingBilinear2d) \
   X(UpsamplingNearest2d) X(ZeroPad1d) X(ZeroPad2d) X(ZeroPad3d)

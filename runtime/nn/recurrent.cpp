@@ -9,6 +9,7 @@
 #include "runtime/layers/recurrent_kernels.h"
 #include "runtime/nn/families.h"
 #include "runtime/nn/layer.h"
+#include "runtime/nn/packed_sequences.h"
 #include "runtime/operations.h"
 
 namespace saltern::nn {
@@ -60,14 +61,17 @@ void make_weights(Layer &self, const Kind &kind) {
 class Run {
  public:
   Run(Layer &self, const Kind &kind, const Arguments &in) : self_(self), kind_(kind), made_(self.made_with()), in_(in) {
-    x_ = in.variable("input");
+    is_packed_ = in["input"].as<Argument::List>() != nullptr;
+    if (is_packed_) packed_ = PackedSequences::of(in, "input");
+    x_ = is_packed_ ? padded(packed_) : in.variable("input");
+    lengths_ = packed_.lengths();
     const size_t rank = x_.shape().size();
     is_batched_ = rank == 3;
     const int64_t inputs = made_.integer("input_size");
-    if ((rank != 2 && rank != 3) || x_.shape().back() != inputs)
-      in.refuse("input", "sequences of " + std::to_string(inputs) + " numbers, (t, n, i) or (t, i)");
+    if ((rank != 2 && rank != 3) || x_.shape().back() != inputs || (is_packed_ && !is_batched_))
+      in.refuse("input", "sequences of " + std::to_string(inputs) + " numbers, (t, n, i), (t, i) or packed");
     if (!is_batched_) x_ = reshape(x_, {x_.shape()[0], 1, inputs});
-    if (is_batched_ && made_.flag("batch_first")) x_ = transpose(x_, {1, 0, 2});
+    if (is_batched_ && !is_packed_ && made_.flag("batch_first")) x_ = transpose(x_, {1, 0, 2});
     if (x_.shape()[0] == 0) in.refuse("input", "at least one step");
     const int64_t hidden = made_.integer("hidden_size"), onto = projection(made_, kind);
     given_ = onto > 0 ? onto : hidden;
@@ -85,15 +89,23 @@ class Run {
       for (int64_t way = 0; way < ways(made_); ++way) both.push_back(one(l, way == 1, y, hidden, cells));
       y = both.size() == 1 ? both[0] : concat(both, 2);
     }
-    if (!is_batched_)
-      y = reshape(y, {y.shape()[0], y.shape()[2]});
-    else if (made_.flag("batch_first"))
-      y = transpose(y, {1, 0, 2});
     const Argument last = states_of(hidden);
-    return Argument::List{y, kind_.has_cell ? Argument(Argument::List{last, states_of(cells)}) : last};
+    return Argument::List{given_form(y), kind_.has_cell ? Argument(Argument::List{last, states_of(cells)}) : last};
   }
 
  private:
+  // y as the input was given.
+  Argument given_form(const Variable &y) const {
+    if (is_packed_) {
+      PackedSequences p = packed(y, lengths_);
+      p.sorted = packed_.sorted;
+      p.unsorted = packed_.unsorted;
+      return p.as_list();
+    }
+    if (!is_batched_) return reshape(y, {y.shape()[0], y.shape()[2]});
+    return made_.flag("batch_first") ? transpose(y, {1, 0, 2}) : y;
+  }
+
   void read_states(int64_t hidden_size) {
     const Argument &given = in_["hx"];
     if (given.is_none()) return;
@@ -112,7 +124,7 @@ class Run {
     const Shape whole = {count_, x_.shape()[1], elements}, unbatched = {count_, elements};
     if (!v || v->shape() != (is_batched_ ? whole : unbatched))
       in_.refuse("hx", "states of shape " + to_string(is_batched_ ? whole : unbatched));
-    return is_batched_ ? *v : reshape(*v, whole);
+    return is_batched_ ? reordered(*v, packed_.sorted) : reshape(*v, whole);
   }
 
   Variable first(const Variable &states, int64_t which, int64_t elements) const {
@@ -124,30 +136,38 @@ class Run {
   Variable one(int64_t l, bool reverse, const Variable &x, std::vector<Variable> &hidden,
                std::vector<Variable> &cells) {
     const int64_t which = l * ways(made_) + (reverse ? 1 : 0);
-    std::vector<Variable> in = {x, first(hidden_, which, given_)};
+    const bool turns = is_packed_ && reverse;  // so that what is behind the end of a sequence comes behind it again
+    std::vector<Variable> in = {turns ? turned_round(x, lengths_) : x, first(hidden_, which, given_)};
     if (kind_.has_cell) in.push_back(first(cell_, which, made_.integer("hidden_size")));
     for (const char *name : {"weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr"})
       if (self_.has_parameter(name + suffix(l, reverse))) in.push_back(self_.parameter(name + suffix(l, reverse)));
-    Attributes a = {{"backwards", int64_t{reverse}}, {"bias", int64_t{made_.flag("bias")}}};
+    Attributes a = {{"backwards", int64_t{reverse && !turns}}, {"bias", int64_t{made_.flag("bias")}}};
     if (kind_.operation == &operations::rnn) a.set("nonlinearity", made_.word("nonlinearity", {"tanh", "relu"}));
     if (kind_.has_cell) a.set("projected", int64_t{projection(made_, kind_) > 0});
     const std::vector<Variable> states = recurrent_states(*kind_.operation, in, a);
-    const int64_t end = reverse ? 0 : x.shape()[0] - 1;
-    hidden.push_back(slice(states[0], 0, end, 1));
-    if (kind_.has_cell) cells.push_back(slice(states[1], 0, end, 1));
-    return states[0];
+    hidden.push_back(last_of(states[0], reverse));
+    if (kind_.has_cell) cells.push_back(last_of(states[1], reverse));
+    return turns ? turned_round(states[0], lengths_) : states[0];
+  }
+
+  // (1, n, k)
+  Variable last_of(const Variable &states, bool reverse) const {
+    if (!is_packed_) return slice(states, 0, reverse ? 0 : states.shape()[0] - 1, 1);
+    return reshape(last_steps(states, lengths_), {1, states.shape()[1], states.shape()[2]});
   }
 
   Argument states_of(const std::vector<Variable> &parts) const {
     const Variable all = concat(parts, 0);
-    return is_batched_ ? all : reshape(all, {all.shape()[0], all.shape()[2]});
+    return is_batched_ ? reordered(all, packed_.unsorted) : reshape(all, {all.shape()[0], all.shape()[2]});
   }
 
   Layer &self_;
   const Kind &kind_;
   const Arguments &made_, &in_;
   Variable x_, hidden_, cell_;
-  bool is_batched_;
+  bool is_batched_, is_packed_;
+  PackedSequences packed_;
+  std::vector<int64_t> lengths_;
   int64_t given_ = 0, count_ = 0;
 };
 

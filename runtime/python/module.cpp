@@ -51,10 +51,10 @@ Argument argument(nb::handle h) {
   if (nb::isinstance<nn::Layer>(h)) return Argument::Part(nb::cast<std::shared_ptr<nn::Layer>>(h));
   if (nb::hasattr(h, inner)) return argument(h.attr(inner));
   if (nb::isinstance<nb::tuple>(h) || nb::isinstance<nb::list>(h)) return list_of(h);
-  // A function of the table by its name, wherever it comes from.
+  // A function or a layer's class by the name that tables have for it, wherever it comes from.
   if (PyCallable_Check(h.ptr()) && nb::hasattr(h, "__name__")) {
     const auto name = nb::cast<std::string>(h.attr("__name__"));
-    if (nn::find_function(name)) return name;
+    if (nn::find_function(name) || nn::find_layer(name)) return name;
   }
   // A dataclass of options is a list of them.
   if (nb::hasattr(h, "__dataclass_fields__")) return list_of(nb::module_::import_("dataclasses").attr("astuple")(h));

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "algorithms/convolution.h"
+#include "algorithms/deformation.h"
 #include "algorithms/normalisation.h"
 #include "algorithms/sampling.h"
 #include "runtime/onnx/operators/arguments.h"
@@ -81,30 +82,12 @@ Operand deformed_columns(Lowering &n, const SlidingAxes &axes) {
     fail(x.shape[1], " channels do not divide into ", groups, " groups of offsets");
   const Shape positions = positions_of(axes), offsets = image_of(x.shape[0], groups * taps * rank, positions),
               masks = image_of(x.shape[0], groups * taps, positions);
-  Shape shape = image_of(x.shape[0], x.shape[1], positions);
-  shape.insert(shape.begin() + 2, taps);
   expect_shape(offset, offsets, "the offset");
   expect_shape(n.optional(4), masks, "the mask");
   const Type type = working_type(x.type);
-  const Value image = cast(type, x), beside = cast(type, offset), mask = masked ? cast(type, n.input(4)) : Value();
-  return n.computed(
-      cast(x.type, compute("columns", extents(shape), [&](const Axes &at) {
-             const Expression number = quotient(at[1], std::max<int64_t>(x.shape[1] / groups, 1)) * taps + at[2];
-             const auto position = [&](const Expression &channel) {
-               Axes indices = {at[0], channel};
-               indices.insert(indices.end(), at.begin() + 3, at.end());
-               return indices;
-             };
-             Axes place(axes.size());
-             Expression tap = at[2];
-             for (size_t d = axes.size(); d-- > 0;) {
-               const Expression still = algorithms::source(at[d + 3], modulo(tap, axes[d].kernel), axes[d].slide());
-               tap = quotient(tap, axes[d].kernel);
-               place[d] = cast(type, still) + beside.at(position(number * rank + static_cast<int64_t>(d)));
-             }
-             const Expression value = algorithms::interpolated({}, image, at[0], at[1], place);
-             return masked ? value * mask.at(position(number)) : value;
-           })));
+  return n.computed(cast(
+      x.type, algorithms::deformed_columns(cast(type, x), cast(type, offset), masked ? cast(type, n.input(4)) : Value(),
+                                           kernel_of(axes), slides_of(axes), groups)));
 }
 
 void deform_conv(Lowering &n) {

@@ -16,7 +16,7 @@ _lists = {'Sequential': Sequential, 'ModuleList': ModuleList}
 
 
 def is_foreign(module):
-    return not isinstance(module, Module) and hasattr(module, 'state_dict') and hasattr(module, 'named_children')
+    return not isinstance(module, (Module, type)) and hasattr(module, 'state_dict') and hasattr(module, 'named_children')
 
 
 def _made_with(module, name):

@@ -265,12 +265,13 @@ class Layer(Module):
 
 
 _classes = {}
+bases = {}  # of layers whose face is another than that of Layer, by name
 
 
 def class_of(row):
     """The class of a row of the table."""
     if row.name not in _classes:
-        _classes[row.name] = type(row.name, (Layer,), {
+        _classes[row.name] = type(row.name, (bases.get(row.name, Layer),), {
             '_row': row, '__doc__': f'{row.name}({row.signature})', '__module__': 'saltern.nn',
             '__signature__': signature_of(row.made_with)})
     return _classes[row.name]
