@@ -23,24 +23,42 @@ class Model:
         return results[0] if len(results) == 1 else results
 
 
-def export(net, args, path, input_names=None, output_names=None):
-    """Runs a module, or any function of tensors, once, in evaluation mode, and writes what it did as an ONNX file."""
-    args = [args] if isinstance(args, Tensor) else list(args)
-    inputs = [a.detach() for a in args]
+def _mapped(function, value):
+    """The same nest of tuples, lists and dictionaries, with other tensors."""
+    if isinstance(value, Tensor):
+        return function(value)
+    if isinstance(value, dict):
+        return {key: _mapped(function, each) for key, each in value.items()}
+    return type(value)(_mapped(function, each) for each in value) if isinstance(value, (tuple, list)) else value
+
+
+def _tensors_in(value):
+    found = []
+    _mapped(found.append, value)
+    return found
+
+
+def _names(given, letter, count):
+    return given or ([letter] if count == 1 else [f'{letter}{i}' for i in range(count)])
+
+
+def export(net, args, path, input_names=None, output_names=None, kwargs=None):
+    """Runs a module, or any function of tensors, once, in evaluation mode, and writes what it did as an ONNX file. Its
+    inputs are the tensors among the arguments, its outputs those among the results, however they are nested."""
+    args, kwargs = _mapped(Tensor.detach, ([args] if isinstance(args, Tensor) else list(args), kwargs or {}))
     was_training = getattr(net, 'training', False)
     if was_training:
         net.eval()
     try:
         guard = _saltern.Recording()
         try:
-            results = net(*inputs)
+            results = _tensors_in(net(*args, **kwargs))
         finally:
             del guard
     finally:
         if was_training:
             net.train()
-    results = [results] if isinstance(results, Tensor) else list(results)
-    input_names = input_names or (['x'] if len(inputs) == 1 else [f'x{i}' for i in range(len(inputs))])
-    output_names = output_names or (['y'] if len(results) == 1 else [f'y{i}' for i in range(len(results))])
+    inputs = _tensors_in([args, kwargs])
     state = dict(net.state_dict()) if hasattr(net, 'state_dict') else {}
-    _saltern.export_onnx(str(path), list(zip(input_names, inputs)), list(zip(output_names, results)), state)
+    _saltern.export_onnx(str(path), list(zip(_names(input_names, 'x', len(inputs)), inputs)),
+                         list(zip(_names(output_names, 'y', len(results)), results)), state)
