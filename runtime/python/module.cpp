@@ -212,6 +212,14 @@ NB_MODULE(_saltern, m) {
       },
       nb::arg("outputs"), nb::arg("inputs"), nb::arg("grad_outputs"), nb::arg("create_graph"), nb::arg("retain_graph"));
   m.def("manual_seed", &nn::manual_seed);
+  m.def(
+      "operations",
+      [](const std::vector<Variable> &results) {
+        std::vector<std::string> names;
+        for (const auto &step : steps_behind(results)) names.push_back(step->operation().name);
+        return names;
+      },
+      "The names of the operations behind results, as far as these were recorded.");
 
   nb::class_<NoGradient>(m, "NoGradient").def(nb::init<>());
 
