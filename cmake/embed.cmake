@@ -1,20 +1,16 @@
-# cmake -DFOLDER=... -DOUTPUT=... -P embed.cmake: the C sources of a folder as a C++ source that has them as texts
-# (generators/model/driver_source.h).
-file(GLOB files RELATIVE ${FOLDER} ${FOLDER}/*.h ${FOLDER}/*.c)
+# cmake -DFOLDER=... -DPATTERN=*.[hc] -DHEADER=... -DFUNCTION=a::b::files -DOUTPUT=... -P embed.cmake: the files of a folder
+# as a C++ source that has them as texts, which FUNCTION gives by their names; HEADER declares it.
+file(GLOB files RELATIVE ${FOLDER} ${FOLDER}/${PATTERN})
 set(rows "")
 foreach(file ${files})
   file(READ ${FOLDER}/${file} text)
   string(APPEND rows "{\"${file}\", R\"source(${text})source\"},\n")
 endforeach()
-file(WRITE ${OUTPUT} "#include \"generators/model/driver_source.h\"
+file(WRITE ${OUTPUT} "#include \"${HEADER}\"
 
-namespace saltern::generators {
-
-const std::map<std::string, std::string> &driver_files() {
+const std::map<std::string, std::string> &${FUNCTION}() {
   static const std::map<std::string, std::string> all = {
 ${rows}};
   return all;
 }
-
-}  // namespace saltern::generators
 ")

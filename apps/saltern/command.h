@@ -45,6 +45,7 @@ int exit_code_of(const Action &action, std::string &message);
 
 void define_info(CLI::App &app, Action &chosen);
 void define_targets(CLI::App &app, Action &chosen);
+void define_coverage(CLI::App &app, Action &chosen);
 void define_bench(CLI::App &app, Action &chosen);
 void define_tune(CLI::App &app, Action &chosen);
 void define_compile(CLI::App &app, Action &chosen);

@@ -17,6 +17,7 @@ using namespace saltern;
 const Command commands[] = {
     {"info", "What this machine and this program have, or what a file holds", define_info},
     {"targets", "What kernels can be compiled for", define_targets},
+    {"coverage", "Which names of other frameworks are here, and what each has", define_coverage},
     {"bench", "Time a model or a kernel and say how near it comes to this core's peak", define_bench},
     {"tune", "Search a kernel's schedule for one shape and keep the best", define_tune},
     {"compile", "Make a static library with a C header of a model", define_compile},

@@ -32,7 +32,11 @@ void add(const Operation &operation) {
 }  // namespace
 
 Operation::Operation(std::string name_, Compute compute_, Gradient gradient_)
-    : name(std::move(name_)), compute(std::move(compute_)), gradient(std::move(gradient_)), has_kernels(true) {
+    : name(std::move(name_)),
+      compute(std::move(compute_)),
+      gradient_is_derived(false),
+      gradient(std::move(gradient_)),
+      has_kernels(true) {
   add(*this);
 }
 
@@ -40,6 +44,7 @@ Operation::Operation(std::string name_, Algorithm algorithm_)
     : name(std::move(name_)),
       algorithm(std::move(algorithm_)),
       compute([this](const std::vector<Tensor> &in, const Attributes &a) { return computed_by_formula(*this, in, a); }),
+      gradient_is_derived(true),
       gradient([this](const Taped &t, const std::vector<Variable> &dy) { return derived_gradient(*this, t, dy); }),
       has_kernels(false) {
   add(*this);
@@ -49,6 +54,7 @@ Operation::Operation(std::string name_, Compute compute_, Algorithm algorithm_, 
     : name(std::move(name_)),
       algorithm(std::move(algorithm_)),
       compute(std::move(compute_)),
+      gradient_is_derived(!gradient_),
       gradient(gradient_ ? std::move(gradient_)
                          : [this](const Taped &t,
                                   const std::vector<Variable> &dy) { return derived_gradient(*this, t, dy); }),

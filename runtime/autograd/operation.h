@@ -75,8 +75,9 @@ struct Operation {
   const std::string name;
   const Algorithm algorithm;  // null: no formula is known
   const Compute compute;
-  const Gradient gradient;  // null: has no gradient rule
-  const bool has_kernels;   // else it is computed by its formula, and traced as formulas
+  const bool gradient_is_derived;  // from the formula; else it is a rule of its own, or there is none
+  const Gradient gradient;         // null: has no gradient rule
+  const bool has_kernels;          // else it is computed by its formula, and traced as formulas
 
  private:
   template <typename F, size_t... I>

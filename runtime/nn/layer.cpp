@@ -18,7 +18,8 @@ auto *found_in(Pairs &pairs, std::string_view name) {
 }  // namespace
 
 Forward calls(const std::string &function, const std::string &called_with) {
-  return {called_with, [function](Layer &self, const Arguments &in) -> Argument {
+  return {called_with,
+          [function](Layer &self, const Arguments &in) -> Argument {
             const Function *f = find_function(function);
             if (!f) fail(self.row().name(), " calls '", function, "', which is no function");
             std::vector<Argument> values;
@@ -36,7 +37,8 @@ Forward calls(const std::string &function, const std::string &called_with) {
               values.push_back(std::move(value));
             }
             return (*f)(Arguments(f->signature(), self.row().name(), std::move(values)));
-          }};
+          },
+          function};
 }
 
 LayerRow::LayerRow(std::string name, const std::string &made_with, Forward forward, Make make)

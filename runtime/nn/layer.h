@@ -26,6 +26,7 @@ class Layer;
 struct Forward {
   std::string called_with;  // the signature
   std::function<Argument(Layer &self, const Arguments &in)> of;
+  std::string function = {};  // the one that it calls; empty: it is made of others
 };
 Forward calls(const std::string &function, const std::string &called_with = "input");
 
@@ -42,6 +43,8 @@ class LayerRow {
   const std::string &name() const { return name_; }
   const Signature &made_with() const { return made_with_; }
   const Signature &called_with() const { return called_with_; }
+  // The function that it calls; null where it is made of other layers and functions.
+  const Function *function() const { return find_function(forward_.function); }
 
   Layer make(const std::vector<Argument> &positional, const Named &named = {}) const;
   Layer make(const Arguments &made_with) const;

@@ -279,37 +279,87 @@ class FormulaExport {
                 {{"axis", axes.at(0)}, {"keepdims", int64_t{1}}, {"select_last_index", int64_t{last}}});
   }
 
-  // A sum of products of whole operands is an Einsum, which needs no tensor of all products. Empty where it is none.
-  std::string product_of_loads(const Expression::Node &n) {
-    std::vector<std::string> operands;
-    std::string equation;
+  // One factor of a product: a whole operand, or what is computed (an expression), and the dimensions that it depends on.
+  struct Factor {
+    std::string operand;
+    Expression computed;
+    std::vector<size_t> places;
+  };
+
+  // The dimensions that an expression depends on, in their order; nothing where it has sums of its own.
+  std::optional<std::vector<size_t>> places_of(const Expression &e) const {
     std::vector<bool> seen(rank_);
-    const std::function<bool(const Expression &)> collect = [&](const Expression &e) {
-      if (e->kind == Kind::call && e->function == Function::multiply)
-        return collect(e->arguments[0]) && collect(e->arguments[1]);
-      const auto places = e->kind == Kind::load && is_real(e.type()) ? places_in(*e.get()) : std::nullopt;
-      if (!places || std::count(places->begin(), places->end(), rank_) > 0) return false;
-      if (!operands.empty()) equation += ",";
-      for (size_t p : *places) {
-        equation += letter(p);
-        seen[p] = true;
-      }
-      operands.push_back(node_.inputs.at(static_cast<size_t>(e->number)));
+    bool sums = false;
+    formula::for_each_node(e, [&](const Expression::Node &n) {
+      sums |= n.kind == Kind::reduce;
+      if (!sums && (n.kind == Kind::axis || n.kind == Kind::step)) seen[place_of(n)] = true;
+    });
+    if (sums) return std::nullopt;
+    std::vector<size_t> places;
+    for (size_t p = 0; p < rank_; ++p)
+      if (seen[p]) places.push_back(p);
+    return places;
+  }
+
+  // False where one is no tensor that an Einsum takes.
+  bool collect(const Expression &e, std::vector<Factor> &factors) const {
+    if (e->kind == Kind::call && e->function == Function::multiply)
+      return collect(e->arguments[0], factors) && collect(e->arguments[1], factors);
+    if (!is_real(e.type())) return false;
+    const auto whole = e->kind == Kind::load ? places_in(*e.get()) : std::nullopt;
+    if (whole && std::count(whole->begin(), whole->end(), rank_) == 0) {
+      factors.push_back({node_.inputs.at(static_cast<size_t>(e->number)), {}, *whole});
       return true;
-    };
-    if (!collect(n.arguments[0]) || operands.size() < 2) return "";
+    }
+    const auto places = places_of(e);
+    if (!places || places->empty()) return false;
+    factors.push_back({"", e, *places});
+    return true;
+  }
+
+  // A sum of products is an Einsum, which needs no tensor of all products, where these are more than any factor has
+  // elements, or all factors are there as they are. Empty where it is none.
+  std::string product_of_loads(const Expression::Node &n) {
+    std::vector<Factor> factors;
+    if (!collect(n.arguments[0], factors) || factors.size() < 2) return "";
+    std::vector<bool> seen(rank_);
+    for (const Factor &f : factors)
+      for (size_t p : f.places) seen[p] = true;
+    const auto all = static_cast<size_t>(std::count(seen.begin(), seen.end(), true));
+    const bool whole = std::all_of(factors.begin(), factors.end(), [](const Factor &f) { return !f.operand.empty(); });
+    if (!whole && std::any_of(factors.begin(), factors.end(), [&](const Factor &f) { return f.places.size() == all; }))
+      return "";
     for (const formula::ReductionStep &s : n.steps)
       if (!seen[places_.at(s.id)]) return "";
-    equation += "->";
+    std::string result;
     Shape shape(rank_, 1);
     for (size_t p = 0; p < rank_; ++p) {
       const auto is_own = [&](const formula::ReductionStep &s) { return places_.at(s.id) == p; };
       if (!seen[p] || std::any_of(n.steps.begin(), n.steps.end(), is_own)) continue;
       if (p >= shape_.size()) return "";  // a step around this reduction
-      equation += letter(p);
+      result += letter(p);
       shape[p] = shape_[p];
     }
-    return made("Reshape", {made("Einsum", operands, {{"equation", equation}}), to_.shape(stem(), shape)});
+    std::string equation;
+    std::vector<std::string> operands;
+    for (const Factor &f : factors) {
+      if (!operands.empty()) equation += ",";
+      for (size_t p : f.places) equation += letter(p);
+      operands.push_back(f.operand.empty() ? without_ones(f, n) : f.operand);
+    }
+    return made("Reshape",
+                {made("Einsum", operands, {{"equation", equation + "->" + result}}), to_.shape(stem(), shape)});
+  }
+
+  // The value of a factor with its own dimensions alone.
+  std::string without_ones(const Factor &f, const Expression::Node &n) {
+    Shape shape;
+    for (size_t p : f.places) {
+      const auto is_own = [&](const formula::ReductionStep &s) { return places_.at(s.id) == p; };
+      const auto step = std::find_if(n.steps.begin(), n.steps.end(), is_own);
+      shape.push_back(step == n.steps.end() ? shape_.at(p) : step->extent);
+    }
+    return made("Reshape", {value(f.computed), to_.shape(stem(), shape)});
   }
   static char letter(size_t place) { return static_cast<char>('a' + place); }
 

@@ -30,10 +30,12 @@ class NetExport {
     for (const auto &[name, a] : attributes) expect_closed(a, op);
     to_.nodes.push_back({op, std::move(attributes), std::move(inputs), std::move(outputs)});
   }
-  // A node that calls a function.
+  // A node that calls a function. Labels become names of nodes, and no two are the same.
   void call(const ModelFunction &f, std::vector<std::string> inputs, std::vector<std::string> outputs,
             const std::string &label) {
-    to_.nodes.push_back({f.name, {}, std::move(inputs), std::move(outputs), f.domain, label});
+    std::string name = label;
+    for (int i = 2; !labels_.insert(name).second; ++i) name = label + "." + std::to_string(i);
+    to_.nodes.push_back({f.name, {}, std::move(inputs), std::move(outputs), f.domain, name});
   }
   // Constants of new names that begin with `stem`.
   std::string constant(const std::string &stem, const Tensor &t) {
@@ -68,7 +70,7 @@ class NetExport {
   const Graph &net_;
   Graph to_;
   std::map<std::string, std::string> sizes_;  // the values that hold sizes, by the sizes' names
-  std::unordered_set<std::string> taken_;
+  std::unordered_set<std::string> taken_, labels_;
 };
 
 // A formula in operators of ONNX. Throws Unsupported that names the function where there is none.
@@ -78,6 +80,10 @@ void export_formula(NetExport &to, const Graph::Node &formula);
 // it. False where that is not what the nodes are, or a function cannot have them: nothing was done.
 bool export_application(NetExport &to, const Graph &net, const GraphIndex &index, const std::vector<Graph::Node> &nodes,
                         std::vector<ModelFunction> &functions);
+
+// The same net, in which sums at places that data says are values and places of their own; and what that becomes.
+Graph with_scattered_values(Graph net);
+void export_scatter(NetExport &to, const Graph::Node &scatter);
 
 // The same net, in which scans have the body and the inputs that a Scan of ONNX has; and what that becomes.
 Graph with_scan_bodies(Graph net);

@@ -220,6 +220,14 @@ NB_MODULE(_saltern, m) {
             {"library", c.library}, {"just_in_time", c.just_in_time}, {"interpreter", c.interpreter}};
       },
       "How many formulas were computed by whom.");
+  m.def(
+      "operations",
+      [](const std::vector<Variable> &results) {
+        std::vector<std::string> names;
+        for (const auto &step : steps_behind(results)) names.push_back(step->operation().name);
+        return names;
+      },
+      "The names of the operations behind results, as far as these were recorded.");
 
   nb::class_<NoGradient>(m, "NoGradient").def(nb::init<>());
 

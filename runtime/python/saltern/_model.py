@@ -1,4 +1,6 @@
 """What one run did, as a graph, and graphs as functions of tensors."""
+import contextlib
+
 from . import _saltern
 from ._saltern import Tensor
 from ._tensors import tensor
@@ -32,21 +34,44 @@ def _names(given, letter, count):
     return given or ([letter] if count == 1 else [f'{letter}{i}' for i in range(count)])
 
 
-def traced(net, args, input_names=None, output_names=None):
-    """Runs a module, or any function of tensors, once, in evaluation mode: the graph of what it did."""
-    inputs = [a.detach() for a in listed(args)]
-    was_training = getattr(net, 'training', False)
-    if was_training:
+def mapped(function, value):
+    """The same nest of tuples, lists and dictionaries, with other tensors."""
+    if isinstance(value, Tensor):
+        return function(value)
+    if isinstance(value, dict):
+        return {key: mapped(function, each) for key, each in value.items()}
+    return type(value)(mapped(function, each) for each in value) if isinstance(value, (tuple, list)) else value
+
+
+def tensors_in(value):
+    found = []
+    mapped(found.append, value)
+    return found
+
+
+@contextlib.contextmanager
+def evaluating(net):
+    """A net in evaluation mode; then each of its parts is in the mode again that it was in."""
+    modes = [(module, module.training) for module in net.modules()] if hasattr(net, 'modules') else []
+    if modes:
         net.eval()
     try:
+        yield
+    finally:
+        for module, mode in modes:  # parts behind what they are parts of
+            module.train(mode)
+
+
+def traced(net, args, input_names=None, output_names=None, kwargs=None):
+    """Runs a module, or any function of tensors, once, in evaluation mode: the graph of what it did."""
+    args, kwargs = mapped(Tensor.detach, (listed(args), kwargs or {}))
+    with evaluating(net):
         guard = _saltern.Recording()
         try:
-            results = listed(net(*inputs))
+            results = tensors_in(net(*args, **kwargs))
         finally:
             del guard
-    finally:
-        if was_training:
-            net.train()
+    inputs = tensors_in([args, kwargs])
     state = dict(net.state_dict()) if hasattr(net, 'state_dict') else {}
     return _saltern.traced(list(zip(_names(input_names, 'x', len(inputs)), inputs)),
                            list(zip(_names(output_names, 'y', len(results)), results)), state)
