@@ -40,7 +40,10 @@ def mapped(function, value):
         return function(value)
     if isinstance(value, dict):
         return {key: mapped(function, each) for key, each in value.items()}
-    return type(value)(mapped(function, each) for each in value) if isinstance(value, (tuple, list)) else value
+    if not isinstance(value, (tuple, list)):
+        return value
+    make = getattr(type(value), '_make', type(value))  # that of named ones
+    return make(mapped(function, each) for each in value)
 
 
 def tensors_in(value):
