@@ -7,7 +7,7 @@
   X(deformable) X(distances) X(dropouts) X(elementwise) X(embeddings) X(fourier) X(initialisation) X(linear_algebra) \
   X(linears) X(losses) X(margin_losses) X(matrix_norms) X(movement) X(noises) X(norms) X(packed_sequences) \
   X(paddings) X(parametrizations) X(pools) X(products) X(rearrangements) X(recurrent) X(reductions) X(regions) \
-  X(resampling) X(sequence_losses) X(transformers) X(types) X(uneven_pools)
+  X(resampling) X(sequence_losses) X(special_functions) X(transformers) X(types) X(uneven_pools)
 // clang-format on
 
 namespace saltern::nn {
