@@ -86,27 +86,17 @@ void expect_labels(const Arguments &a, std::optional<int64_t> ignored) {
   expect_indices(a, "target", classes, ignored);
 }
 
+ElementLoss::ElementLoss(const std::string &name, const std::string &layer, const std::string &options, Of of,
+                         const std::string &made_with, Mean mean)
+    : function(name, "input, target, " + options, by_formula([of, mean](const Arguments &a) {
+                 const Value x = a.value("input"), loss = of(x, beside(x, a, "target"), a);
+                 if (!a.signature().has("weight") || !a.has("weight")) return reduced_loss(loss, a);
+                 const Value w = beside(x, a, "weight");
+                 return mean == Mean::of_weights ? reduced_loss(loss * w, w, a) : reduced_loss(loss * w, a);
+               })),
+      row(layer, made_with, calls(name, "input, target")) {}
+
 namespace {
-
-// A loss of pairs of elements, and its layer, which is made with the options of the function that are no tensors. Its
-// mean is over elements, or over their weights.
-struct ElementLoss {
-  using Of = Value (*)(const Value &x, const Value &t, const Arguments &);
-  enum class Mean { of_elements, of_weights };
-
-  ElementLoss(const std::string &name, const std::string &layer, const std::string &options, Of of,
-              const std::string &made_with, Mean mean = Mean::of_elements)
-      : function(name, "input, target, " + options, by_formula([of, mean](const Arguments &a) {
-                   const Value x = a.value("input"), loss = of(x, beside(x, a, "target"), a);
-                   if (!a.signature().has("weight") || !a.has("weight")) return reduced_loss(loss, a);
-                   const Value w = beside(x, a, "weight");
-                   return mean == Mean::of_weights ? reduced_loss(loss * w, w, a) : reduced_loss(loss * w, a);
-                 })),
-        row(layer, made_with, calls(name, "input, target")) {}
-
-  Function function;
-  LayerRow row;
-};
 
 const ElementLoss l1(
     "l1_loss", "L1Loss", reduced_as + ", weight=None",

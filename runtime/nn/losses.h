@@ -21,6 +21,19 @@ Value reduced_loss(const Value &losses, const Value &weights, const Arguments &a
 // An argument in the type of x: targets may be whole numbers.
 Value beside(const Value &x, const Arguments &a, std::string_view name);
 
+// A loss of pairs of elements, and its layer, which is made with the options of the function that are no tensors. Its
+// mean is over elements, or over their weights.
+struct ElementLoss {
+  using Of = Value (*)(const Value &x, const Value &t, const Arguments &);
+  enum class Mean { of_elements, of_weights };
+
+  ElementLoss(const std::string &name, const std::string &layer, const std::string &options, Of of,
+              const std::string &made_with, Mean mean = Mean::of_elements);
+
+  Function function;
+  LayerRow row;
+};
+
 // Tensors that a layer is made with are its buffers.
 LayerRow::Make keeps(const std::vector<std::string> &names);
 

@@ -1,4 +1,6 @@
 """A sample's layer, and what it is called with."""
+import copy
+
 import numpy as np
 
 import saltern
@@ -50,7 +52,8 @@ class Nest:
 
 def made(sample):
     saltern.manual_seed(5)
-    return getattr(saltern.nn, sample.name)(*sample.made_with, **sample.options)
+    made_with, options = copy.deepcopy((sample.made_with, sample.options))  # layers among them are converted
+    return getattr(saltern.nn, sample.name)(*made_with, **options)
 
 
 def arguments(sample):
