@@ -5,7 +5,7 @@ import numpy as np
 from . import _saltern
 from ._rows import family, functions
 from ._saltern import Tensor
-from ._tensors import _getitem, tensor
+from ._tensors import tensor
 
 _rows = family('complex')
 
@@ -80,7 +80,7 @@ class ComplexTensor:
         keys = key if isinstance(key, tuple) else (key,)
         if not any(k is Ellipsis for k in keys):
             keys += (Ellipsis,)
-        return ComplexTensor(_getitem(self._pairs, keys + (slice(None),)))
+        return ComplexTensor(self._pairs[keys + (slice(None),)])
 
     def __neg__(self):
         return ComplexTensor(-self._pairs)

@@ -74,9 +74,9 @@ TEST(Functions, OfTheTableHaveANameInCpp) {
   SALTERN_FOR_EACH_FUNCTION_OF_TWO_RESULTS(NAMED)
   SALTERN_FOR_EACH_FUNCTION_OF_A_LIST(NAMED)
 #undef NAMED
-  // Those that begin with a dash are parts that others are made of.
+  // Those that begin with a dash are parts that others are made of; those with a dot, linalg.solve, are called by nn::call.
   for (const nn::Function *f : nn::all_functions())
-    if (f->name()[0] != '_') rows.insert(f->name());
+    if (f->name()[0] != '_' && f->name().find('.') == std::string::npos) rows.insert(f->name());
   EXPECT_EQ(named, rows);
 }
 
