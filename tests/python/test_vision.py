@@ -8,7 +8,7 @@ from saltern import ops
 
 random = np.random.default_rng(2)
 BOXES = np.array([[0, 0, 4, 3], [1, 1, 5, 4], [0.5, 0.2, 4.2, 3.1], [6, 6, 7, 9], [6.5, 5, 8, 8]])
-OTHERS = np.array([[0.5, 0.4, 4, 3.5], [1.2, 2, 3, 4.1], [7.1, 8.2, 9.3, 9.1]])
+OTHERS = np.array([[0.5, 0.4, 4.3, 3.5], [1.2, 2, 3, 4.1], [7.1, 8.2, 9.3, 9.1]])
 
 
 def between(image, y, x):
@@ -145,3 +145,19 @@ def test_classes_stand_for_their_names():
     assert [name for name, _ in net.named_parameters()] == ['0.weight', '0.bias']
     with pytest.raises(ValueError, match='DeformConv2d: .groups. is 2'):
         ops.DeformConv2d(3, 4, 3, groups=2)
+
+
+def test_pyramids():
+    features = {'a': random.uniform(-1, 1, (1, 2, 8, 8)), 'b': random.uniform(-1, 1, (1, 3, 4, 4))}
+    net = ops.FeaturePyramidNetwork([2, 3], 4).double()
+    given = net({name: saltern.tensor(f) for name, f in features.items()})
+    inner = [np.asarray(block(saltern.tensor(f))) for block, f in zip(net.inner_blocks, features.values())]
+    both = saltern.tensor(inner[0] + inner[1].repeat(2, 2).repeat(2, 3))
+    np.testing.assert_allclose(np.asarray(given['a']), np.asarray(net.layer_blocks[0](both)), atol=1e-12)
+    assert list(given) == ['a', 'b'] and 'inner_blocks.0.0.weight' in net.state_dict()
+    boxes = np.array([[0, 0, 60, 60], [1, 2, 9, 8.0]])
+    pool = ops.MultiScaleRoIAlign(['a', 'b'], 2, 2, canonical_scale=32, canonical_level=4)
+    y = pool({name: saltern.tensor(f[:, :2]) for name, f in features.items()}, [saltern.tensor(boxes)], [(64, 64)])
+    for i, (name, scale) in enumerate([('b', 1 / 16), ('a', 1 / 8)]):  # the large one from the small feature
+        alone = ops.roi_align(saltern.tensor(features[name][:, :2]), [saltern.tensor(boxes[i:i + 1])], 2, scale, 2)
+        np.testing.assert_allclose(np.asarray(y)[i], np.asarray(alone)[0], atol=1e-12)
