@@ -150,6 +150,7 @@ const Activation glu("glu", "GLU", "dim=-1", by_formula([](const Arguments &a) {
 
 const Function prelu("prelu", "input, weight", by_formula([](const Arguments &a) {
                        const Value x = a.value("input"), w = a.value("weight");
+                       if (w.rank() == 0) return algorithms::leaky_relu(x, w);
                        const bool by_channels = !is_number(w.extent(0), 1);
                        const Value slope = inlined(x.extents(), [&](const Axes &at) {
                          return by_channels ? w(at[x.rank() == 1 ? 0 : 1]) : w(0);

@@ -8,11 +8,13 @@
 
 namespace saltern::nn {
 
-// In their order, each once; all where the argument is None or an empty list.
+// In their order, each once; all where the argument is None or an empty list. A number has a dimension 0 to PyTorch, and
+// none here.
 inline std::vector<int64_t> axes_of(const Arguments &a, int rank, const char *name = "dim") {
   std::vector<int64_t> axes;
   if (a.has(name))
-    for (int64_t d : a.integers(name)) axes.push_back(dimension(d, rank, a.owner()));
+    for (int64_t d : a.integers(name)) axes.push_back(dimension(d, std::max(rank, 1), a.owner()));
+  if (rank == 0) return {};
   if (axes.empty())
     for (int d = 0; d < rank; ++d) axes.push_back(d);
   std::sort(axes.begin(), axes.end());

@@ -6,7 +6,7 @@
 #include "runtime/layers/binary.h"
 #include "runtime/layers/unary.h"
 #include "runtime/nn/families.h"
-#include "runtime/nn/types.h"
+#include "runtime/nn/promotion.h"
 
 namespace saltern::nn {
 
@@ -14,44 +14,6 @@ namespace {
 
 using namespace formula;
 using F = formula::Function;
-
-// ---- Element types, as PyTorch mixes them: what is real before what is whole before what is true, then the wider.
-
-int rank_of(Type type) {
-  const TypeFacts &f = facts(type);
-  return (f.kind == TypeFacts::Kind::real ? 2000 : f.kind == TypeFacts::Kind::boolean ? 0 : 1000) + f.bits;
-}
-
-Type common(Type a, Type b) { return rank_of(a) >= rank_of(b) ? a : b; }
-
-// A number takes the type of the tensor that it meets, unless it is of a higher kind.
-Type type_beside(const Argument &number, Type type) {
-  if (number.as<double>() && !is_real(type)) return Type::f32;
-  return number.as<int64_t>() && type == Type::boolean ? Type::i64 : type;
-}
-
-struct Operands {
-  Variable a, b;
-};
-
-Operands promoted(const Arguments &of, const char *first = "input", const char *second = "other") {
-  const Argument &x = of[first], &y = of[second];
-  const auto *u = x.as<Variable>(), *v = y.as<Variable>();
-  if (u && v) {
-    const Type type = common(u->value().type(), v->value().type());
-    return {to_type(*u, type), to_type(*v, type)};
-  }
-  if (u) {
-    const Type type = type_beside(y, u->value().type());
-    return {to_type(*u, type), scalar(of.real(second), type)};
-  }
-  if (!v) of.refuse(first, "a tensor");
-  const Type type = type_beside(x, v->value().type());
-  return {scalar(of.real(first), type), to_type(*v, type)};
-}
-
-// What is computed of whole numbers as of real ones.
-Variable as_real(const Variable &x) { return is_real(x.value().type()) ? x : to_type(x, Type::f32); }
 
 // ---- Of two.
 
@@ -93,18 +55,6 @@ const nn::Function div_of("div", "input, other, *, rounding_mode=None", [](const
 const nn::Function floor_divide("floor_divide", "input, other", [](const Arguments &a) {
   return div_of.call({a["input"], a["other"]}, {{"rounding_mode", "floor"}});
 });
-
-// By formulas, of operands of one type.
-struct OfTwo {
-  OfTwo(const std::string &name, const std::function<Value(const Value &, const Value &)> &of)
-      : operation(name, [of](const Values &in, const Attributes &) -> Values { return {of(in.at(0), in.at(1))}; }),
-        function(name, "input, other", [this](const Arguments &a) {
-          const Operands o = promoted(a);
-          return operation(o.a, o.b);
-        }) {}
-  Operation operation;
-  nn::Function function;
-};
 
 Value mapped(F f, const Value &a, const Value &b) { return map(f, a, b); }
 
@@ -223,13 +173,19 @@ const OfOne of_one[] = {
     {"expm1", power_less_one},
     {"frac", [](const Value &x) { return x - stop_gradient(map(F::truncate, x)); }},
     {"sign", [](const Value &x) { return where(x > 0, 1, where(x < 0, -1, x * 0)); }},
-    {"logit", [](const Value &x) { return log(x / (1 - x)); }},
     {"sinc",
      [](const Value &x) {
        const Value at = x * 3.14159265358979324;
        return where(x == 0, 1, sin(at) / where(x == 0, 1, at));
      }},
 };
+
+const Operation of_share("logit", [](const Value &x) { return log(x / (1 - x)); });
+const nn::Function logit("logit", "input, eps=None", [](const Arguments &a) {
+  const Variable x = as_real(a.variable("input"));
+  if (!a.has("eps")) return of_share(x);
+  return of_share(variable_of(call("clamp", {x, a.real("eps"), 1 - a.real("eps")})));
+});
 
 }  // namespace
 

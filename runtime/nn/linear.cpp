@@ -31,7 +31,11 @@ const Function linear("linear", "input, weight, bias=None", by_formula([](const 
                       [](const Arguments &a) -> Argument {
                         const Variable x = a.variable("input"), w = a.variable("weight"),
                                        b = a.variable_if_given("bias");
-                        if (w.shape().size() != 2) a.refuse("weight", "a matrix (out, in)");
+                        if (w.shape().size() == 1) {  // of one result, without a dimension for it
+                          const Argument y = call("matmul", {x, w});
+                          return b.defined() ? call("add", {y, b}) : y;
+                        }
+                        if (w.shape().size() != 2) a.refuse("weight", "a matrix (out, in), or a vector (in)");
                         if (x.shape().empty() || x.shape().back() != w.shape()[1])
                           a.refuse("input", "(..., in), in = " + std::to_string(w.shape()[1]));
                         if (b.defined() && b.shape() != Shape{w.shape()[0]}) a.refuse("bias", "(out), as 'weight' has");

@@ -87,8 +87,14 @@ const nn::Function repeat("repeat", "input, repeats", by_formula([](const Argume
 
 // ---- Parts.
 
-const nn::Function cat("cat", "tensors, dim=0",
-                       [](const Arguments &a) { return concat(a.variables("tensors"), a.integer("dim")); });
+// A tensor of shape (0) fits all others.
+const nn::Function cat("cat", "tensors, dim=0", [](const Arguments &a) {
+  const std::vector<Variable> all = a.variables("tensors");
+  std::vector<Variable> parts;
+  for (const Variable &x : all)
+    if (x.shape() != Shape{0}) parts.push_back(x);
+  return parts.empty() && !all.empty() ? all[0] : concat(parts, a.integer("dim"));
+});
 const nn::Function stack("stack", "tensors, dim=0", [](const Arguments &a) {
   std::vector<Variable> parts;
   for (const Variable &x : a.variables("tensors")) parts.push_back(variable_of(unsqueeze.call({x, a["dim"]})));
@@ -154,6 +160,7 @@ const nn::Function strided("strided_slice", "input, dim, start, length, step", [
 
 const nn::Function flip("flip", "input, dims", by_formula([](const Arguments &a) {
                           const Value x = a.value("input");
+                          if (a.integers("dims").empty()) return x;
                           const std::vector<int> axes = dimensions_of(a, x.rank(), "dims");
                           return inlined(x.extents(), [&](Axes at) {
                             for (int d : axes)
@@ -262,7 +269,10 @@ const nn::Function scatter_add("scatter_add", "input, dim, index, src", [](const
       a.refuse("src", "a tensor of the index's rank, no smaller");
   }
   check_indices(a, "index", index, x.shape()[d]);
-  return scattered.call({x, a["dim"], index, from});
+  if (is_real(x.value().type())) return scattered.call({x, a["dim"], index, from});
+  // The way back of gathering is a gradient, which whole numbers have none of.
+  const Argument sums = scattered.call({to_type(x, Type::f64), a["dim"], index, to_type(from, Type::f64)});
+  return Argument(to_type(variable_of(sums), x.value().type()));
 });
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "runtime/layers/matmul.h"
 #include "runtime/nn/families.h"
 #include "runtime/nn/function.h"
+#include "runtime/tensor/strided.h"
 
 namespace saltern::nn {
 
@@ -42,12 +43,18 @@ const Function dot("dot", "input, tensor", of_ranks(1, 1, "tensor"));
 const Function outer("outer", "input, vec2", [](const Arguments &a) {
   return reshape(a.variable("input"), {-1, 1}) * reshape(a.variable("vec2"), {1, -1});
 });
-const Function addmm("addmm", "input, mat1, mat2, *, beta=1, alpha=1", [](const Arguments &a) {
-  return a.variable("input") * a.real("beta") + matmul(a.variable("mat1"), a.variable("mat2")) * a.real("alpha");
-});
-const Function baddbmm("baddbmm", "input, batch1, batch2, *, beta=1, alpha=1", [](const Arguments &a) {
-  return a.variable("input") * a.real("beta") + matmul(a.variable("batch1"), a.variable("batch2")) * a.real("alpha");
-});
+// A product, and so much of the input; with a beta of 0 nothing of it, not its NaN either.
+Function::Body added_to_product(const char *first, const char *second) {
+  return [=](const Arguments &a) {
+    const Variable x = a.variable("input"), y = product(a.variable(first), a.variable(second)) * a.real("alpha");
+    if (a.real("beta") == 0) return variable_of(call("expand", {y, broadcast_shape(x.shape(), y.shape(), a.owner())}));
+    return x * a.real("beta") + y;
+  };
+}
+const Function addmm("addmm", "input, mat1, mat2, *, beta=1, alpha=1", added_to_product("mat1", "mat2"));
+const Function baddbmm("baddbmm", "input, batch1, batch2, *, beta=1, alpha=1", added_to_product("batch1", "batch2"));
+const Function addmv("addmv", "input, mat, vec, *, beta=1, alpha=1", added_to_product("mat", "vec"));
+const Function vdot("vdot", "input, other", of_ranks(1, 1, "other"));
 
 // ---- "bij,bjk->bik". Dots stand for all dimensions that have no letter; without an arrow, letters that occur once.
 

@@ -52,7 +52,7 @@ Variable variance(const Arguments &a) {
   int64_t count = 1;
   for (int64_t d : axes) count *= x.shape()[static_cast<size_t>(d)];
   const bool by_all = a.has("unbiased") && !a.flag("unbiased");
-  const double divisor = static_cast<double>(count) - (by_all ? 0 : a.real("correction"));
+  const double divisor = static_cast<double>(count) - (by_all ? 0 : a.has("correction") ? a.real("correction") : 1);
   return without(sum(square(x - mean(x, axes)), axes, 1 / divisor), axes, a.flag("keepdim"));
 }
 const char *const of_deviations = "input, dim=None, unbiased=None, keepdim=False, *, correction=1";
@@ -66,16 +66,21 @@ struct Reducer {
       : function(name, "input, dim=None, keepdim=False", by_formula([of](const Arguments &a) {
                    const Value x = a.value("input");
                    const std::vector<int> axes = dimensions_of(a, x.rank());
-                   const Value y = axes.empty() ? x : of(x, axes);
+                   const Value y = of(x, axes);
                    return a.flag("keepdim") ? y : squeezed(y, axes);
                  })) {}
   nn::Function function;
 };
 
 Value truth_of(const Value &v) { return cast(Type::i32, v.type() == Type::boolean ? v : !(v == 0)); }
+// Of no axes, the element itself.
+Value reduced_if_any(F f, const Value &x, const std::vector<int> &axes) {
+  return axes.empty() ? x : reduced(f, x, axes);
+}
 
 // The gradient goes to all that are best, in equal parts.
 Value best(F f, const Value &x, const std::vector<int> &axes) {
+  if (axes.empty()) return x;
   const Value y = named("best", reduced(f, x, axes));
   if (!is_real(x.type())) return y;
   return with_gradient(y, {{x}, [x, y, axes](const Value &dy) {
@@ -87,17 +92,22 @@ Value best(F f, const Value &x, const std::vector<int> &axes) {
 const Reducer reducers[] = {
     {"amax", [](const Value &x, const std::vector<int> &axes) { return best(F::greatest, x, axes); }},
     {"amin", [](const Value &x, const std::vector<int> &axes) { return best(F::least, x, axes); }},
-    {"prod", [](const Value &x, const std::vector<int> &axes) { return product(x, axes); }},
-    {"logsumexp", algorithms::log_sum_exp},
-    {"all", [](const Value &x, const std::vector<int> &axes) { return least(truth_of(x), axes) == 1; }},
-    {"any", [](const Value &x, const std::vector<int> &axes) { return greatest(truth_of(x), axes) == 1; }},
+    {"prod", [](const Value &x, const std::vector<int> &axes) { return reduced_if_any(F::product, x, axes); }},
+    {"logsumexp",
+     [](const Value &x, const std::vector<int> &axes) { return axes.empty() ? x : algorithms::log_sum_exp(x, axes); }},
+    {"all",
+     [](const Value &x, const std::vector<int> &axes) { return reduced_if_any(F::least, truth_of(x), axes) == 1; }},
+    {"any",
+     [](const Value &x, const std::vector<int> &axes) { return reduced_if_any(F::greatest, truth_of(x), axes) == 1; }},
 };
 
 const nn::Function norm("norm", "input, p=2.0, dim=None, keepdim=False", by_formula([](const Arguments &a) {
                           const Value x = a.value("input");
                           const std::vector<int> axes = dimensions_of(a, x.rank());
                           const double p = a["p"].as<std::string>() ? 2 : a.real("p");
-                          const Value y = p == 1          ? algorithms::l1_norm(x, axes)
+                          if (axes.empty()) return p == 0 ? where(x == 0, x, 1) : abs(x);
+                          const Value y = p == 0          ? sum(where(x == 0, x * 0, 1), axes)
+                                          : p == 1        ? algorithms::l1_norm(x, axes)
                                           : p == 2        ? algorithms::l2_norm(x, axes)
                                           : std::isinf(p) ? best(p > 0 ? F::greatest : F::least, abs(x), axes)
                                                           : power(sum(power(abs(x), p), axes), 1 / p);
@@ -106,9 +116,16 @@ const nn::Function norm("norm", "input, p=2.0, dim=None, keepdim=False", by_form
 
 // ---- The best along one dimension, and its place.
 
+// A number is the only one along its dimension 0.
+Values number_and_place(const Value &x, const Arguments &a) {
+  dimension(a.integer("dim"), 1, a.owner());
+  return {x, constant_value(Type::i64, 0)};
+}
+
 const nn::Function best_along("best_along", "input, dim, keepdim, largest",
                               by_formula(2, [](const Arguments &a) -> Values {
                                 const Value x = a.value("input");
+                                if (x.rank() == 0) return number_and_place(x, a);
                                 const int axis = dimension(a.integer("dim"), x.rank(), a.owner());
                                 const F f = a.flag("largest") ? F::first_greatest : F::first_least;
                                 const Value place = cast(Type::i64, reduced(f, x, {axis}));
@@ -144,6 +161,7 @@ const nn::Function argmin("argmin", "input, dim=None, keepdim=False",
 ByFormula running(F f) {
   return by_formula([f](const Arguments &a) {
     const Value x = a.value("input");
+    if (x.rank() == 0) return number_and_place(x, a)[0];
     return algorithms::running(f, x, dimension(a.integer("dim"), x.rank(), a.owner()));
   });
 }
@@ -153,6 +171,7 @@ const nn::Function cumprod("cumprod", "input, dim", running(F::product));
 const nn::Function topk("topk", "input, k, dim=-1, largest=True, sorted=True",
                         by_formula(2, [](const Arguments &a) -> Values {
                           const Value x = a.value("input");
+                          if (x.rank() == 0) return number_and_place(x, a);
                           const int axis = dimension(a.integer("dim"), x.rank(), a.owner());
                           const int64_t k = a.integer("k");
                           if (k < 0 || k > x.extent(axis)->integer)
@@ -163,6 +182,7 @@ const nn::Function topk("topk", "input, k, dim=-1, largest=True, sorted=True",
 const nn::Function sort("sort", "input, dim=-1, descending=False, stable=False",
                         by_formula(2, [](const Arguments &a) -> Values {
                           const Value x = a.value("input");
+                          if (x.rank() == 0) return number_and_place(x, a);
                           const int axis = dimension(a.integer("dim"), x.rank(), a.owner());
                           const algorithms::Ranked r = algorithms::top(x, axis, x.extent(axis), a.flag("descending"));
                           return {r.values, r.places};

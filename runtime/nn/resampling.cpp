@@ -165,7 +165,6 @@ const Function grid_sample(
               a, "padding_mode",
               {{"zeros", Outside::zeros}, {"border", Outside::border}, {"reflection", Outside::reflection}}),
           aligned};
-      if (how.filter == Filter::cubic && x.rank() == 5) a.refuse("mode", "'bilinear' or 'nearest' for three axes");
       return algorithms::grid_sample(x, grid, how, aligned);
     }));
 

@@ -227,7 +227,7 @@ std::vector<Number> Arguments::numbers(std::string_view name, size_t count, cons
     if (!n) refuse_kind(name, several());
     all.push_back(*n);
   }
-  if (!list) all.resize(std::max<size_t>(count, 1), all[0]);
+  if (all.size() == 1) all.resize(std::max<size_t>(count, 1), all[0]);
   if (count != 0 && all.size() != count) refuse(name, several());
   return all;
 }
