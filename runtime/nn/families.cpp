@@ -3,13 +3,13 @@
 // One of each file with rows.
 // clang-format off
 #define SALTERN_FOR_EACH_FAMILY(X) \
-  X(activations) X(attention) X(blocks) X(boxes) X(channel_norms) X(class_losses) X(complex_numbers) X(conv_lstm) \
-  X(convolutions) X(deformable) X(distances) X(dropouts) X(elementwise) X(embeddings) X(fourier) \
-  X(further_attention) X(initialisation) X(keras_losses) X(linear_algebra) X(linears) X(local_convolutions) \
-  X(losses) X(margin_losses) X(matrix_norms) X(merges) X(movement) X(noises) X(norms) X(packed_sequences) \
-  X(paddings) X(parametrizations) X(pools) X(preparations) X(products) X(quantisation) X(rearrangements) \
-  X(recurrent) X(reductions) X(regions) X(resampling) X(sequence_losses) X(special_functions) X(transformers) \
-  X(types) X(uneven_pools) X(wrappers)
+  X(activations) X(arithmetic) X(attention) X(blocks) X(boxes) X(channel_norms) X(class_losses) X(complex_numbers) \
+  X(conv_lstm) X(convolutions) X(counting) X(deformable) X(diagonals) X(distances) X(dropouts) X(elementwise) \
+  X(embeddings) X(fourier) X(further_attention) X(initialisation) X(keras_losses) X(linear_algebra) X(linears) \
+  X(local_convolutions) X(losses) X(margin_losses) X(matrix_norms) X(merges) X(movement) X(noises) X(norms) X(order) \
+  X(packed_sequences) X(paddings) X(parametrizations) X(pools) X(preparations) X(products) X(quantisation) \
+  X(rearrangements) X(recurrent) X(reductions) X(regions) X(resampling) X(sequence_losses) X(special_functions) \
+  X(stacking) X(transformers) X(types) X(uneven_pools) X(wrappers) X(writing)
 // clang-format on
 
 namespace saltern::nn {

@@ -144,7 +144,7 @@ def complex_tensor(data, kind=None, requires_grad=False):
     array = np.asarray(data)
     array = array.astype(np.complex64 if array.dtype == np.complex64 else np.complex128)
     pairs = np.stack([array.real, array.imag], -1)
-    return ComplexTensor(_saltern.leaf(_saltern.shared(pairs.astype(kind or pairs.dtype)), requires_grad))
+    return ComplexTensor(_saltern.leaf(_saltern.shared(pairs.astype(kind or pairs.dtype), "tensor"), requires_grad))
 
 
 def complex(real, imag):

@@ -162,10 +162,6 @@ def full(shape, value, dtype=np.float32, requires_grad=False):
     return tensor(np.full(shape, value, dtype), requires_grad=requires_grad)
 
 
-def arange(*bounds, dtype=None):
-    return tensor(np.arange(*bounds), dtype=dtype)
-
-
 def _shape(given):
     return given[0] if len(given) == 1 and isinstance(given[0], (tuple, list)) else given
 
