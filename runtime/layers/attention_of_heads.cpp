@@ -9,6 +9,7 @@
 #include "dsl/derivative.h"
 #include "runtime/kernels/kernels.h"
 #include "runtime/kernels/thread_pool.h"
+#include "runtime/layers/matmul.h"
 #include "runtime/tensor/strided.h"
 
 namespace saltern {
@@ -27,12 +28,6 @@ Tensor head(const Tensor &t, int64_t number) {
 }
 
 Tensor turned(const Tensor &t) { return t.viewed({t.extent(1), t.extent(0)}, {t.strides()[1], t.strides()[0]}); }
-
-View matrix(const Tensor &t) {
-  return {t, {{t.extent(1), t.strides()[1]}, {t.extent(0), t.strides()[0]}, {1, t.size()}}};
-}
-
-void multiply(const Tensor &a, const Tensor &b, const Tensor &y) { call("matmul", {matrix(a), matrix(b), matrix(y)}); }
 
 Tensor product(const Tensor &a, const Tensor &b) {
   const Tensor y = Tensor::empty({a.extent(0), b.extent(1)});

@@ -65,4 +65,8 @@ const Operation matmul(
 
 Variable matmul(const Variable &a, const Variable &b) { return apply_one(operations::matmul, {a, b}); }
 
+void multiply(const Tensor &a, const Tensor &b, const Tensor &y) {
+  call("matmul", {batched(a, {}), batched(b, {}), batched(y, {})});
+}
+
 }  // namespace saltern

@@ -9,4 +9,7 @@ namespace saltern {
 
 Variable matmul(const Variable &a, const Variable &b);
 
+// y = a b of matrices, by the kernel alone: whatever their strides are, and in memory that is there.
+void multiply(const Tensor &a, const Tensor &b, const Tensor &y);
+
 }  // namespace saltern

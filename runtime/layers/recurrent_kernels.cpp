@@ -4,6 +4,7 @@
 
 #include "dsl/derivative.h"
 #include "runtime/kernels/kernels.h"
+#include "runtime/layers/matmul.h"
 #include "runtime/operations.h"
 #include "runtime/tensor/strided.h"
 
@@ -27,10 +28,6 @@ Tensor computed(const Operation &o, const std::vector<Tensor> &in) { return o.co
 // Turn t of a tensor, without its first dimension.
 Tensor at_turn(const Tensor &all, int64_t t) {
   return all.slice(0, t, 1).reshaped(Shape(all.shape().begin() + 1, all.shape().end()));
-}
-
-View matrix(const Tensor &t) {
-  return {t, {{t.extent(1), t.strides()[1]}, {t.extent(0), t.strides()[0]}, {1, t.size()}}};
 }
 
 // A sequence with its weights: x(t, n, i), the states before it (n, k), w(g k, i), r(g k, k) and their biases, or none.
@@ -73,7 +70,9 @@ struct Sequence {
     return {t.slice(1, which * size, size), {{size, 1}, {batch, kind.gates * size}}};
   }
 
-  Tensor of_input() const { return computed(operations::dense, {rows(x), w, w_bias}).reshaped(products().shape()); }
+  Tensor of_input() const {
+    return computed(operations::dense, {rows(x), w, w_bias}).reshaped({turns, batch, w.extent(0)});
+  }
 
   // What state s was before each turn.
   Tensor before_turns(size_t s, const Tensor &after) const {
@@ -94,7 +93,7 @@ std::vector<Tensor> run(const Kind &kind, const std::vector<Tensor> &in, const A
   for (size_t i = 0; i < kind.states; ++i) all.push_back(s.states());
   for (int64_t taken = 0; taken < s.turns; ++taken) {
     const int64_t t = s.turn(taken);
-    call("matmul", {matrix(now[0]), matrix(by_state), matrix(at_turn(r, t))});
+    multiply(now[0], by_state, at_turn(r, t));
     std::vector<KernelArgument> arguments = {s.gates(at_turn(w, t)), s.gates(at_turn(r, t)), s.of_gates(s.r_bias),
                                              reversed(now.back())};
     for (size_t i = 0; i < kind.states; ++i) {

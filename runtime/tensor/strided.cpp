@@ -39,21 +39,6 @@ std::vector<std::vector<View::Dimension>> merged(const std::vector<Tensor> &oper
   return dimensions;
 }
 
-// Where the output is dense along its first dimension and the input along another one, and both are long.
-bool is_copied_by_blocks(const Tensor &to, const Tensor &from, std::vector<std::vector<View::Dimension>> dimensions) {
-  constexpr int64_t least = 16;  // a vector of any instruction set
-  std::vector<View::Dimension> &out = dimensions[0], &in = dimensions[1];
-  const auto dense =
-      std::find_if(in.begin(), in.end(), [](const View::Dimension &d) { return d.stride == 1 && d.extent >= least; });
-  if (dense == in.end() || dense == in.begin() || out[0].stride != 1 || out[0].extent < least) return false;
-  std::swap(out[1], out[static_cast<size_t>(dense - in.begin())]);
-  std::swap(in[1], *dense);
-  std::swap(in[0], in[1]);
-  for (auto &d : dimensions) d.resize(kernel_rank, {1, 1});
-  call("transpose", {View(from, in), View(to, out)});
-  return true;
-}
-
 }  // namespace
 
 Shape broadcast_shape(const Shape &a, const Shape &b, const std::string &who) {
@@ -126,11 +111,12 @@ Tensor called_flat(const std::string &kernel, const std::vector<Tensor> &inputs)
 void copy(const Tensor &to, const Tensor &from) {
   if (to.type() != from.type()) fail("copy: ", facts(from.type()).name, " into ", facts(to.type()).name);
   const Tensor repeated = from.viewed(to.shape(), broadcast_strides(from, to.shape(), "copy"));
-  // The kernels are for f32 of few dimensions; what is laid out alike is copied at once anyway.
-  if (to.type() != Type::f32 || to.strides() == repeated.strides() || to.size() == 0) return to.copy_from(repeated);
-  const std::vector<std::vector<View::Dimension>> dimensions = merged({to, repeated}, "copy");
-  if (dimensions[0].size() > kernel_rank) return to.copy_from(repeated);
-  if (!is_copied_by_blocks(to, repeated, dimensions)) call_strided("copy", to, {repeated});
+  // The kernel is for f32 of few dimensions; what is laid out alike is copied at once anyway.
+  if (to.type() == Type::f32 && to.strides() != repeated.strides() &&
+      merged({to, repeated}, "copy")[0].size() <= kernel_rank)
+    call_strided("copy", to, {repeated});
+  else
+    to.copy_from(repeated);
 }
 
 Tensor row_major(const Tensor &t) {

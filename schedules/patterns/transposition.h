@@ -32,29 +32,4 @@ inline void transposition(Halide::Func out, const Halide::ImageParam &in, const 
   }
 }
 
-// `out` is a copy of `in` whose first two dimensions are the other way round, and both are as long as a vector at least.
-// A block is read along the input into a square of the stack, and written along the output: the addresses of its elements
-// are known then, where those of the input have a stride that is not (2.3 times as fast for images of 64 channels).
-// Blocks go along the input, from which few rows come at a time.
-inline void by_blocks(Halide::Func out, Halide::ImageParam in, const Machine &m) {
-  using Halide::TailStrategy;
-  using Halide::Var;
-  constexpr int blocks_in_task = 8;
-  const int lanes = m.lanes(out.type());
-  const std::vector<Var> args = out.args();
-  const Var row("row"), column("column"), chunk("chunk");
-  std::vector<Halide::VarOrRVar> order = {row, column, args[1], args[0], chunk};
-  order.insert(order.end(), args.begin() + 2, args.end());
-  out.split(args[0], args[0], row, lanes, TailStrategy::ShiftInwards)
-      .split(args[1], args[1], column, lanes, TailStrategy::ShiftInwards)
-      .split(args[1], chunk, args[1], blocks_in_task, TailStrategy::GuardWithIf)
-      .reorder(order)
-      .vectorize(row)
-      .unroll(column)
-      .parallel(chunk)
-      .parallel(args[2]);
-  Halide::Func block = in.in();
-  block.compute_at(out, args[1]).vectorize(block.args()[0], lanes).unroll(block.args()[1]);
-}
-
 }  // namespace saltern::schedules
