@@ -5,6 +5,8 @@
 
 namespace saltern::python {
 
+// Functions, layers, and tables of what nets cost.
+void bind_layers(nanobind::module_ &m);
 // Safetensors, ONNX, and updates of parameters.
 void bind_files(nanobind::module_ &m);
 

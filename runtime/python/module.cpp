@@ -1,16 +1,13 @@
-// The Python module: tensors, and the rows of functions and layers, which runtime/python/saltern/ gives their names.
+// The Python module: tensors, their parts and gradients, and what goes wrong.
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "runtime/autograd/backward.h"
 #include "runtime/formula/computation.h"
-#include "runtime/graph/summary.h"
 #include "runtime/kernels/thread_pool.h"
 #include "runtime/layers/indexing.h"
 #include "runtime/nn/layer.h"
@@ -22,51 +19,9 @@ namespace nb = nanobind;
 
 namespace saltern::python {
 
-using nn::Argument;
 using nn::ArgumentError;
-using nn::Named;
 
 namespace {
-
-// ---- Arguments and results.
-
-Argument argument(nb::handle h);
-
-Argument::List list_of(nb::handle h) {
-  Argument::List all;
-  for (nb::handle e : h) all.push_back(argument(e));
-  return all;
-}
-
-// Modules of saltern.nn that are layers have one of ours inside.
-constexpr const char *inner = "_layer";
-
-Argument argument(nb::handle h) {
-  if (h.is_none()) return {};
-  if (nb::isinstance<nb::bool_>(h)) return nb::cast<bool>(h);
-  if (nb::isinstance<nb::int_>(h)) return nb::cast<int64_t>(h);
-  if (nb::isinstance<nb::float_>(h)) return nb::cast<double>(h);
-  if (nb::isinstance<nb::str>(h)) return nb::cast<std::string>(h);
-  if (nb::isinstance<Variable>(h)) return nb::cast<Variable>(h);
-  if (nb::isinstance<nn::Layer>(h)) return Argument::Part(nb::cast<std::shared_ptr<nn::Layer>>(h));
-  if (nb::hasattr(h, inner)) return argument(h.attr(inner));
-  if (nb::isinstance<nb::tuple>(h) || nb::isinstance<nb::list>(h)) return list_of(h);
-  // A function or a layer's class by the name that tables have for it, wherever it comes from.
-  if (PyCallable_Check(h.ptr()) && nb::hasattr(h, "__name__")) {
-    const auto name = nb::cast<std::string>(h.attr("__name__"));
-    if (nn::find_function(name) || nn::find_layer(name)) return name;
-  }
-  // A dataclass of options is a list of them.
-  if (nb::hasattr(h, "__dataclass_fields__")) return list_of(nb::module_::import_("dataclasses").attr("astuple")(h));
-  if (nb::hasattr(h, "__array__")) {
-    if (const auto copied = copy_of(h)) return Variable(*copied);
-  }
-  if (nb::hasattr(h, "__index__")) return nb::cast<int64_t>(h.attr("__index__")());
-  if (nb::hasattr(h, "__float__")) return nb::cast<double>(h.attr("__float__")());
-  if (nb::hasattr(h, "__iter__")) return list_of(h);
-  throw ArgumentError("an argument is a " + nb::cast<std::string>(nb::str(nb::handle(h.type()))) +
-                      "; expected None, a number, a word, a tensor, a layer, or a list of them");
-}
 
 // ---- Parts of a tensor: x[0], x[1:5:2], x[..., None], x[mask], x[rows, columns].
 
@@ -100,41 +55,6 @@ Variable part(const Variable &x, nb::handle key) {
   else
     all.push_back(index(key));
   return part_of(x, all);
-}
-
-nb::object object(const Argument &a) {
-  if (const auto *b = a.as<bool>()) return nb::cast(*b);
-  if (const auto *i = a.as<int64_t>()) return nb::cast(*i);
-  if (const auto *d = a.as<double>()) return nb::cast(*d);
-  if (const auto *w = a.as<std::string>()) return nb::cast(*w);
-  if (const auto *v = a.as<Variable>()) return nb::cast(*v);
-  if (const auto *list = a.as<Argument::List>()) {
-    nb::list all;
-    for (const Argument &e : *list) all.append(object(e));
-    return nb::tuple(all);
-  }
-  if (const auto *m = a.as<Argument::Part>())
-    if (auto layer = std::dynamic_pointer_cast<nn::Layer>(*m)) return nb::cast(layer);
-  return nb::none();
-}
-
-struct Given {
-  std::vector<Argument> positional;
-  Named named;
-
-  Given(const nb::args &args, const nb::kwargs &kwargs) {
-    for (nb::handle h : args) positional.push_back(argument(h));
-    for (const auto &[name, value] : kwargs) named[nb::cast<std::string>(name)] = argument(value);
-  }
-};
-
-// ---- Signatures, for help().
-
-nb::list described(const nn::Signature &s) {
-  nb::list all;
-  for (const nn::Parameter &p : s.parameters())
-    all.append(nb::make_tuple(p.name, p.is_required, object(p.otherwise), p.by_name_only));
-  return all;
 }
 
 std::string text_of(const Variable &v) {
@@ -231,87 +151,8 @@ NB_MODULE(_saltern, m) {
 
   nb::class_<NoGradient>(m, "NoGradient").def(nb::init<>());
 
+  bind_layers(m);
   bind_files(m);
-
-  nb::class_<nn::Function>(m, "Function")
-      .def_prop_ro("name", &nn::Function::name)
-      .def_prop_ro("arguments", [](const nn::Function &f) { return described(f.signature()); })
-      .def_prop_ro("signature", [](const nn::Function &f) { return f.signature().text(); })
-      .def_prop_ro("is_formula", [](const nn::Function &f) { return f.operation() != nullptr; })
-      .def("__call__", [](const nn::Function &f, const nb::args &args, const nb::kwargs &kwargs) {
-        const Given given(args, kwargs);
-        return object(f.call(given.positional, given.named));
-      });
-  m.def("functions", &nn::all_functions, nb::rv_policy::reference);
-
-  nb::class_<nn::Layer>(m, "Layer")
-      .def_prop_ro("name", [](const nn::Layer &l) { return l.row().name(); })
-      .def("made_with",
-           [](const nn::Layer &l) {
-             nb::dict all;
-             const auto &parameters = l.made_with().signature().parameters();
-             for (size_t i = 0; i < parameters.size(); ++i)
-               all[parameters[i].name.c_str()] = object(l.made_with().values()[i]);
-             return all;
-           })
-      .def("__call__",
-           [](nn::Layer &l, const nb::args &args, const nb::kwargs &kwargs) {
-             const Given given(args, kwargs);
-             return object(l.call(given.positional, given.named));
-           })
-      .def("convert", [](nn::Layer &l, const std::string &type) { nn::convert(l, nn::type_named(type)); })
-      .def("set_parameters",
-           [](nn::Layer &l, const std::map<std::string, Variable> &all) { nn::set_parameters(l, all); })
-      .def("__deepcopy__", [](nn::Layer &l, const nb::dict &) { return l.cloned(); })
-      .def("train", [](nn::Layer &l, bool on) { l.train(on); })
-      .def_prop_ro("training", &nn::Layer::training)
-      .def("options", &nn::Layer::options)
-      .def("parameters", [](nn::Layer &l) { return l.named_parameters(); })
-      .def("state",
-           [](nn::Layer &l) {
-             std::vector<std::pair<std::string, Variable>> all;
-             for (const auto &[name, t] : l.state()) all.emplace_back(name, Variable(t));
-             return all;
-           })
-      .def("own",
-           [](const nn::Layer &l, const std::string &name) {
-             Argument found;
-             const bool is_there = l.find(name, found);
-             return nb::make_tuple(is_there, object(found));
-           })
-      .def("part", [](nn::Layer &l, const std::string &name) { return l.find_part(name); });
-
-  nb::class_<Summary>(m, "Summary")
-      .def(nb::init<>())
-      .def("begin", &Summary::begin)
-      .def("end", &Summary::end)
-      .def_prop_ro("rows",
-                   [](const Summary &s) {
-                     nb::list all;
-                     for (const Summary::Row &r : s.rows()) {
-                       nb::dict row;
-                       row["name"] = r.name;
-                       row["kind"] = r.kind;
-                       row["result"] = nb::tuple(nb::cast(r.result));
-                       row["parameters"] = r.parameters;
-                       row["flops"] = r.flops;
-                       row["bytes"] = r.bytes;
-                       all.append(row);
-                     }
-                     return all;
-                   })
-      .def("__repr__", &Summary::text);
-
-  nb::class_<nn::LayerRow>(m, "LayerRow")
-      .def_prop_ro("name", &nn::LayerRow::name)
-      .def_prop_ro("made_with", [](const nn::LayerRow &r) { return described(r.made_with()); })
-      .def_prop_ro("called_with", [](const nn::LayerRow &r) { return described(r.called_with()); })
-      .def_prop_ro("signature", [](const nn::LayerRow &r) { return r.made_with().text(); })
-      .def("make", [](const nn::LayerRow &r, const nb::args &args, const nb::kwargs &kwargs) {
-        const Given given(args, kwargs);
-        return std::make_shared<nn::Layer>(r.make(given.positional, given.named));
-      });
-  m.def("layers", &nn::all_layers, nb::rv_policy::reference);
 }
 
 }  // namespace saltern::python

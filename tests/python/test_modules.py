@@ -127,3 +127,9 @@ def test_frozen_parameters_get_no_gradient():
     net(saltern.ones(1, 2)).sum().backward()
     assert [p.grad is None for p in net.parameters()] == [True, True, False, False]
     assert all(p.requires_grad for p in net.requires_grad_().parameters())
+
+
+def test_layers_are_printed_with_their_parts():
+    assert repr(nn.Linear(2, 3)) == 'Linear(in_features=2, out_features=3)'
+    text = repr(nn.Sequential(nn.TransformerEncoderLayer(8, 2, dropout=0.0)))
+    assert '\n  (0): TransformerEncoderLayer(d_model=8, nhead=2' in text and '\n    (linear1): Linear(in_features=8' in text

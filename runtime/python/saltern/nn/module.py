@@ -263,6 +263,10 @@ class Layer(Module):
     def extra_repr(self):
         return self._layer.options()
 
+    def __repr__(self):
+        ours = repr(self._layer)  # with the parts that C++ knows
+        return super().__repr__() if self._modules else type(self).__name__ + ours[ours.index('('):]
+
 
 _classes = {}
 bases = {}  # of layers whose face is another than that of Layer, by name
