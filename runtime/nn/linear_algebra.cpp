@@ -159,7 +159,9 @@ const Function multi_dot("linalg.multi_dot", "tensors", [](const Arguments &a) {
         const double c = cost[i][k] + cost[k + 1][j] +
                          static_cast<double>(all[i].shape()[0]) * static_cast<double>(all[k].shape()[1]) *
                              static_cast<double>(all[j].shape()[1]);
-        if (c < cost[i][j]) cost[i][j] = c, cut[i][j] = k;
+        if (!(c < cost[i][j])) continue;
+        cost[i][j] = c;
+        cut[i][j] = k;
       }
     }
   const std::function<Variable(size_t, size_t)> product = [&](size_t i, size_t j) {

@@ -193,7 +193,7 @@ def test_gradients_of_logarithms(name):
 
 
 PAIRS = {
-    'Normal': [0.9, 1.1], 'LogNormal': [0.1, 0.5], 'HalfNormal': [1.0], 'Laplace': [0.3, 1.4], 'Cauchy': [0.9, 1.1], 'Uniform': [-1.5, 3.0],
+    'Normal': [0.9, 1.1], 'LogNormal': [0.1, 0.5], 'HalfNormal': [1.0], 'Laplace': [0.3, 1.4], 'Gumbel': [0.2, 1.5], 'Cauchy': [0.9, 1.1], 'Uniform': [-1.5, 3.0],
     'Exponential': [0.9], 'Gamma': [1.8, 0.9], 'Chi2': [4.0], 'Beta': [1.4, 2.2], 'Pareto': [0.6, 5.0], 'Bernoulli': [0.6], 'Geometric': [0.5],
     'Poisson': [2.5], 'Binomial': [7.0, 0.6], 'Categorical': [[0.3, 0.3, 0.4]],
 }

@@ -29,19 +29,14 @@ def test_tour(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     ids, mask = np.array([[1, 2]]), np.array([[True, False]])
     names = {'saltern': saltern, 'numpy': np, 'array': np.ones(3, np.float32), 'ids': ids, 'mask': mask}
-    tensors, second, algebra, fourier, random, nets, sequences, files, compiled = blocks('docs/python.md')
+    tensors, second, *families, nets, sequences, files, compiled = blocks('docs/python.md')
     exec(tensors, names)
     assert names['x'].grad.tolist() == [[2, 4], [6, 8]]
     names['net'] = saltern.nn.Sequential(saltern.nn.Linear(2, 3), saltern.nn.Tanh())
     exec(second, names)
     names['penalty'].backward()
-    regular = saltern.tensor([[2.0, 1, 0], [1, 3, 1], [0, 1, 4]])
-    exec(algebra, {'saltern': saltern, 'np': np, 'x': regular, 'a': regular, 'b': regular})
-    exec(fourier, {'saltern': saltern, 'x': regular})
-    two = saltern.tensor([1.0, 2.0])
-    gammas = {'saltern': saltern, 'shape': two, 'rate': two, 'other': saltern.distributions.Gamma(two, two + 1)}
-    exec(random, gammas)
-    assert gammas['x'].shape == (100, 2)
+    for family in families:
+        exec(family, dict(names))
     exec(nets, names)
     assert names['Net']()(saltern.tensor(np.zeros((2, 5, 28), np.float32))).shape == (2, 10)
     names['list_of_sequences'] = [saltern.zeros(length, 28) for length in (2, 5, 3)]

@@ -120,6 +120,15 @@ class ComplexTensor:
     __radd__, __rmul__ = __add__, __mul__
 
 
+def _left_to_complex(plain):
+    """An operator of real tensors, which leaves complex ones to theirs."""
+    return lambda self, other: NotImplemented if isinstance(other, ComplexTensor) else plain(self, other)
+
+
+for _operator in ('add', 'sub', 'mul', 'truediv', 'matmul'):
+    setattr(Tensor, f'__{_operator}__', _left_to_complex(getattr(Tensor, f'__{_operator}__')))
+
+
 def _is_real(x):
     return isinstance(x, (int, float, Tensor)) or (isinstance(x, np.ndarray) and x.dtype.kind != 'c')
 

@@ -5,7 +5,7 @@ from .. import linalg
 from .._tensors import table
 from .discrete import Bernoulli, Binomial, Categorical, Geometric, OneHotCategorical, Poisson
 from .distribution import Independent, summed
-from .locations import Cauchy, HalfNormal, Laplace, LogNormal, MultivariateNormal, Normal, Uniform
+from .locations import Cauchy, Gumbel, HalfNormal, Laplace, LogNormal, MultivariateNormal, Normal, Uniform, _euler
 from .positive import Beta, Dirichlet, Exponential, Gamma, Pareto
 
 _rows = {}
@@ -53,6 +53,12 @@ def _laplace(p, q):
 @register_kl(Cauchy, Cauchy)
 def _cauchy(p, q):
     return (((p.scale + q.scale)**2 + (p.loc - q.loc)**2) / (p.scale * q.scale * 4)).log()
+
+
+@register_kl(Gumbel, Gumbel)
+def _gumbel(p, q):
+    ratio, away = p.scale / q.scale, (p.loc - q.loc) / q.scale
+    return (ratio - 1) * _euler - 1 - ratio.log() + away + ((ratio + 1).lgamma() - away).exp()
 
 
 @register_kl(Uniform, Uniform)
