@@ -8,8 +8,8 @@
   X(embeddings) X(fourier) X(further_attention) X(initialisation) X(keras_losses) X(linear_algebra) X(linears) \
   X(local_convolutions) X(losses) X(margin_losses) X(matrix_norms) X(merges) X(movement) X(noises) X(norms) X(order) \
   X(packed_sequences) X(paddings) X(parametrizations) X(pools) X(preparations) X(products) X(quantisation) \
-  X(rearrangements) X(recurrent) X(reductions) X(regions) X(resampling) X(sequence_losses) X(special_functions) \
-  X(stacking) X(transformers) X(types) X(uneven_pools) X(wrappers) X(writing)
+  X(rearrangements) X(recurrent) X(reductions) X(regions) X(resampling) X(sequence_losses) X(signals) \
+  X(special_functions) X(stacking) X(transformers) X(types) X(uneven_pools) X(windows) X(wrappers) X(writing)
 // clang-format on
 
 namespace saltern::nn {
