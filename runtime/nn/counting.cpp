@@ -132,7 +132,7 @@ Argument unique_of(const Arguments &a, bool consecutive) {
     which[static_cast<size_t>(order[k])] = static_cast<int64_t>(first.size()) - 1;
   }
   Argument::List results = {call("index_select", {x, d, listed(first)})};
-  if (a.flag("return_inverse")) results.push_back(listed(which, flat ? given.shape() : Shape{count}));
+  if (a.flag("return_inverse")) results.push_back(reshape(listed(which), flat ? given.shape() : Shape{count}));
   if (a.flag("return_counts")) results.push_back(listed(counts));
   return one_or_all(results);
 }
@@ -226,7 +226,7 @@ const Function cov("cov", "input, *, correction=1, fweights=None, aweights=None"
   const Variable d = x - composed("sum", {x * w, 1, true}) / total;
   const Variable norm = composed("clamp", {total - less, 0});
   const Variable y = matmul(d * w, composed("t", {d})) / norm;
-  return given.shape().size() < 2 ? reshape(y, {}) : y;
+  return y.value().size() == 1 ? reshape(y, {}) : y;
 });
 const Function corrcoef("corrcoef", "input", [](const Arguments &a) {
   const Variable c = composed("cov", {a["input"]});

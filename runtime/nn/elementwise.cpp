@@ -184,7 +184,9 @@ const Operation of_share("logit", [](const Value &x) { return log(x / (1 - x)); 
 const nn::Function logit("logit", "input, eps=None", [](const Arguments &a) {
   const Variable x = as_real(a.variable("input"));
   if (!a.has("eps")) return of_share(x);
-  return of_share(variable_of(call("clamp", {x, a.real("eps"), 1 - a.real("eps")})));
+  const double least = a.real("eps"), most = 1 - least;
+  const Argument below = call("lt", {x, least}), above = call("gt", {x, most});
+  return of_share(variable_of(call("where", {below, least, call("where", {above, most, x})})));
 });
 
 }  // namespace

@@ -66,7 +66,10 @@ Argument median_of(const Arguments &a, const Along &w) {
 }
 const nn::Function median("median", "input, dim=None, keepdim=False", [](const Arguments &a) -> Argument {
   const Argument both = median_of(a, Along(a));
-  return a.has("dim") ? both : Argument(variable_of(both.as<Argument::List>()->at(0)));
+  const auto &all = *both.as<Argument::List>();
+  if (!a.has("dim")) return reshape(variable_of(all[0]), {});
+  if (!a.variable("input").shape().empty()) return both;
+  return Argument::List{reshape(variable_of(all[0]), {}), reshape(variable_of(all[1]), {})};
 });
 
 // Between the elements around the place q (n - 1), as told.
@@ -109,7 +112,7 @@ Variable quantile_of(const Arguments &a, bool ignores_nan) {
     Shape ones(a.variable("input").shape().size(), 1);
     ones.insert(ones.begin(), y.shape()[0]);
     y = reshape(y, ones);
-  } else if (!a.flag("keepdim")) {
+  } else if (!a.flag("keepdim") || a.variable("input").shape().empty()) {
     y = composed("squeeze", {y, w.dim + 1});
   }
   return q.shape().empty() ? composed("squeeze", {y, 0}) : y;
@@ -156,10 +159,12 @@ const nn::Function logcumsumexp("logcumsumexp", "input, dim", by_formula([](cons
                                   const Value none = constant_value(x.type(), -std::numeric_limits<double>::infinity());
                                   return scan("logcumsumexp", x.extents(), axis, none,
                                               [&](const Axes &at, const Expression &before) {
-                                                const Expression here = x.at(at), most = max(here, before);
-                                                const Expression zero = constant(x.type(), 0);
-                                                const Expression far = select(here == before, zero, abs(here - before));
-                                                const Expression sum = most + log(exp(-far) + 1.0);
+                                                const Expression here = x.at(at), zero = constant(x.type(), 0);
+                                                // Of the mean and half of the difference, in which both count alike, also where they are equal.
+                                                const Expression same = here == before;
+                                                const Expression half = abs(select(same, zero, (here - before) * 0.5));
+                                                const Expression mean = select(same, here, (here + before) * 0.5);
+                                                const Expression sum = mean + half + log(exp(half * -2.0) + 1.0);
                                                 return select(call(F::is_infinite, before) && before < zero, here, sum);
                                               });
                                 }));

@@ -61,14 +61,28 @@ const nn::Function std_of("std", of_deviations, [](const Arguments &a) { return 
 
 // ---- By formulas.
 
+// In another type, where one is asked for.
+nn::Function::Body in_its_type(const char *name) {
+  return [name](const Arguments &a) -> Argument {
+    if (!a.has("dtype")) return {};
+    std::vector<Argument> values = a.values();
+    values.pop_back();
+    values[0] = to_type(a.variable("input"), type_named(a.word("dtype")));
+    return call(name, values);
+  };
+}
+
 struct Reducer {
-  Reducer(const std::string &name, const std::function<Value(const Value &x, const std::vector<int> &axes)> &of)
-      : function(name, "input, dim=None, keepdim=False", by_formula([of](const Arguments &a) {
+  Reducer(const char *name, const std::function<Value(const Value &x, const std::vector<int> &axes)> &of,
+          bool has_type = false)
+      : function(name, has_type ? over_dimensions : "input, dim=None, keepdim=False",
+                 by_formula([of](const Arguments &a) {
                    const Value x = a.value("input");
                    const std::vector<int> axes = dimensions_of(a, x.rank());
                    const Value y = of(x, axes);
                    return a.flag("keepdim") ? y : squeezed(y, axes);
-                 })) {}
+                 }),
+                 has_type ? in_its_type(name) : nullptr) {}
   nn::Function function;
 };
 
@@ -92,7 +106,7 @@ Value best(F f, const Value &x, const std::vector<int> &axes) {
 const Reducer reducers[] = {
     {"amax", [](const Value &x, const std::vector<int> &axes) { return best(F::greatest, x, axes); }},
     {"amin", [](const Value &x, const std::vector<int> &axes) { return best(F::least, x, axes); }},
-    {"prod", [](const Value &x, const std::vector<int> &axes) { return reduced_if_any(F::product, x, axes); }},
+    {"prod", [](const Value &x, const std::vector<int> &axes) { return reduced_if_any(F::product, x, axes); }, true},
     {"logsumexp",
      [](const Value &x, const std::vector<int> &axes) { return axes.empty() ? x : algorithms::log_sum_exp(x, axes); }},
     {"all",
@@ -165,8 +179,8 @@ ByFormula running(F f) {
     return algorithms::running(f, x, dimension(a.integer("dim"), x.rank(), a.owner()));
   });
 }
-const nn::Function cumsum("cumsum", "input, dim", running(F::sum));
-const nn::Function cumprod("cumprod", "input, dim", running(F::product));
+const nn::Function cumsum("cumsum", "input, dim, *, dtype=None", running(F::sum), in_its_type("cumsum"));
+const nn::Function cumprod("cumprod", "input, dim, *, dtype=None", running(F::product), in_its_type("cumprod"));
 
 const nn::Function topk("topk", "input, k, dim=-1, largest=True, sorted=True",
                         by_formula(2, [](const Arguments &a) -> Values {

@@ -166,7 +166,9 @@ const Function cartesian_prod("cartesian_prod", "tensors", [](const Arguments &a
 Argument split_at(const Arguments &a, const Variable &x, int64_t dim, const char *name) {
   const int64_t extent = x.shape()[static_cast<size_t>(dim)];
   std::vector<int64_t> sizes;
-  if (const auto *count = a[name].as<int64_t>()) {
+  const bool is_number = a[name].as<Variable>() && a.variable(name).shape().empty();
+  const int64_t sections = is_number ? a.variable(name).value().integers()[0] : 0;
+  if (const auto *count = is_number ? &sections : a[name].as<int64_t>()) {
     if (*count < 1) a.refuse(name, "1 or more");
     for (int64_t i = 0; i < *count; ++i) sizes.push_back(extent / *count + (i < extent % *count ? 1 : 0));
     return call("split", {x, sizes, dim});

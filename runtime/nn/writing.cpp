@@ -268,8 +268,9 @@ const Function index_reduce("index_reduce", "input, dim, index, source, reduce, 
                               Shape row(x.shape().size(), 1);
                               row[d] = -1;
                               const Variable index = expand(reshape(a.variable("index"), row), from.shape());
-                              return composed("scatter_reduce", {x, static_cast<int64_t>(d), index, from, how},
-                                              {{"include_self", a["include_self"]}});
+                              return reshape(composed("scatter_reduce", {x, static_cast<int64_t>(d), index, from, how},
+                                                      {{"include_self", a["include_self"]}}),
+                                             a.variable("input").shape());
                             });
 
 }  // namespace

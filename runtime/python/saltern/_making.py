@@ -28,8 +28,8 @@ def eye(n, m=None, dtype=np.float32, requires_grad=False):
     return tensor(np.eye(n, m, dtype=dtype), requires_grad=requires_grad)
 
 
-def scalar_tensor(s, dtype=np.float32):
-    return tensor(np.array(s, dtype))
+def scalar_tensor(s, dtype=np.float32, requires_grad=False):
+    return tensor(np.array(s, dtype), requires_grad=requires_grad)
 
 
 def arange(start, end=None, step=1, dtype=None, requires_grad=False):
