@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "dsl/index_bounds.h"
+#include "runtime/onnx/export_einsum.h"
 #include "runtime/onnx/net_export.h"
 #include "runtime/onnx/operators/arguments.h"
 #include "runtime/onnx/operators/onnx_types.h"
@@ -279,89 +280,33 @@ class FormulaExport {
                 {{"axis", axes.at(0)}, {"keepdims", int64_t{1}}, {"select_last_index", int64_t{last}}});
   }
 
-  // One factor of a product: a whole operand, or what is computed (an expression), and the dimensions that it depends on.
-  struct Factor {
-    std::string operand;
-    Expression computed;
-    std::vector<size_t> places;
-  };
-
-  // The dimensions that an expression depends on, in their order; nothing where it has sums of its own.
-  std::optional<std::vector<size_t>> places_of(const Expression &e) const {
-    std::vector<bool> seen(rank_);
-    bool sums = false;
-    formula::for_each_node(e, [&](const Expression::Node &n) {
-      sums |= n.kind == Kind::reduce;
-      if (!sums && (n.kind == Kind::axis || n.kind == Kind::step)) seen[place_of(n)] = true;
-    });
-    if (sums) return std::nullopt;
-    std::vector<size_t> places;
-    for (size_t p = 0; p < rank_; ++p)
-      if (seen[p]) places.push_back(p);
-    return places;
-  }
-
-  // False where one is no tensor that an Einsum takes.
-  bool collect(const Expression &e, std::vector<Factor> &factors) const {
-    if (e->kind == Kind::call && e->function == Function::multiply)
-      return collect(e->arguments[0], factors) && collect(e->arguments[1], factors);
-    if (!is_real(e.type())) return false;
-    const auto whole = e->kind == Kind::load ? places_in(*e.get()) : std::nullopt;
-    if (whole && std::count(whole->begin(), whole->end(), rank_) == 0) {
-      factors.push_back({node_.inputs.at(static_cast<size_t>(e->number)), {}, *whole});
-      return true;
-    }
-    const auto places = places_of(e);
-    if (!places || places->empty()) return false;
-    factors.push_back({"", e, *places});
-    return true;
-  }
-
-  // A sum of products is an Einsum, which needs no tensor of all products, where these are more than any factor has
-  // elements, or all factors are there as they are. Empty where it is none.
+  // An Einsum, which needs no tensor of all products. Empty where it is none.
   std::string product_of_loads(const Expression::Node &n) {
-    std::vector<Factor> factors;
-    if (!collect(n.arguments[0], factors) || factors.size() < 2) return "";
-    std::vector<bool> seen(rank_);
-    for (const Factor &f : factors)
-      for (size_t p : f.places) seen[p] = true;
-    const auto all = static_cast<size_t>(std::count(seen.begin(), seen.end(), true));
-    const bool whole = std::all_of(factors.begin(), factors.end(), [](const Factor &f) { return !f.operand.empty(); });
-    if (!whole && std::any_of(factors.begin(), factors.end(), [&](const Factor &f) { return f.places.size() == all; }))
-      return "";
-    for (const formula::ReductionStep &s : n.steps)
-      if (!seen[places_.at(s.id)]) return "";
-    std::string result;
-    Shape shape(rank_, 1);
-    for (size_t p = 0; p < rank_; ++p) {
-      const auto is_own = [&](const formula::ReductionStep &s) { return places_.at(s.id) == p; };
-      if (!seen[p] || std::any_of(n.steps.begin(), n.steps.end(), is_own)) continue;
-      if (p >= shape_.size()) return "";  // a step around this reduction
-      result += letter(p);
-      shape[p] = shape_[p];
+    std::vector<size_t> own;
+    std::map<size_t, int64_t> extents;  // of dimensions
+    for (const formula::ReductionStep &s : n.steps) {
+      own.push_back(places_.at(s.id));
+      extents[own.back()] = s.extent;
     }
-    std::string equation;
+    for (size_t p = 0; p < shape_.size(); ++p) extents[p] = shape_[p];
+    const auto product = einsum_of(
+        n.arguments[0], own, shape_.size(), [&](const Expression::Node &load) { return places_in(load); },
+        [&](const Expression::Node &index) { return place_of(index); });
+    if (!product) return "";
     std::vector<std::string> operands;
-    for (const Factor &f : factors) {
-      if (!operands.empty()) equation += ",";
-      for (size_t p : f.places) equation += letter(p);
-      operands.push_back(f.operand.empty() ? without_ones(f, n) : f.operand);
+    for (const EinsumFactor &f : product->factors) {
+      if (f.is_whole) {
+        operands.push_back(node_.inputs.at(static_cast<size_t>(f.element->number)));
+        continue;
+      }
+      Shape shape;
+      for (size_t p : f.places) shape.push_back(extents.at(p));
+      operands.push_back(made("Reshape", {value(f.element), to_.shape(stem(), shape)}));
     }
-    return made("Reshape",
-                {made("Einsum", operands, {{"equation", equation + "->" + result}}), to_.shape(stem(), shape)});
+    Shape shape(rank_, 1);
+    for (size_t p : product->kept) shape[p] = shape_[p];
+    return made("Reshape", {made("Einsum", operands, {{"equation", product->equation}}), to_.shape(stem(), shape)});
   }
-
-  // The value of a factor with its own dimensions alone.
-  std::string without_ones(const Factor &f, const Expression::Node &n) {
-    Shape shape;
-    for (size_t p : f.places) {
-      const auto is_own = [&](const formula::ReductionStep &s) { return places_.at(s.id) == p; };
-      const auto step = std::find_if(n.steps.begin(), n.steps.end(), is_own);
-      shape.push_back(step == n.steps.end() ? shape_.at(p) : step->extent);
-    }
-    return made("Reshape", {value(f.computed), to_.shape(stem(), shape)});
-  }
-  static char letter(size_t place) { return static_cast<char>('a' + place); }
 
   NetExport &to_;
   const Graph::Node &node_;

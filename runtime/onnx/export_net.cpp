@@ -4,8 +4,6 @@
 #include <functional>
 #include <set>
 
-#include "runtime/autograd/formula_operation.h"
-#include "runtime/graph/formula_node.h"
 #include "runtime/onnx/export.h"
 #include "runtime/onnx/net_export.h"
 #include "runtime/onnx/operators/axis.h"
@@ -274,33 +272,14 @@ void write(NetExport &to, const Graph::Node &n) {
     unsupported(describe(n), ": ONNX has no operator for it, and a kernel is nothing that a model can hold");
 }
 
-// The same net, in which operations that ONNX has no operator for are their formulas.
-Graph with_formulas(Graph net) {
-  const std::vector<Graph::Node> nodes = std::move(net.nodes);
-  net.nodes.clear();
-  for (const Graph::Node &n : nodes) {
-    const bool known = is_formula_node(n) || writers().count(n.operation) > 0 || operator_of(n.operation);
-    const Operation *operation = known ? nullptr : find_operation(n.operation);
-    if (!operation || !operation->algorithm) {
-      net.nodes.push_back(n);
-      continue;
-    }
-    std::vector<Tensor> outlines;
-    for (const std::string &i : n.inputs) outlines.push_back(Tensor::outline(net.value(i).shape, net.value(i).type));
-    add_formulas(net, formulas_of(*operation, outlines, n.attributes), n.inputs, [&](int output) {
-      const auto o = static_cast<size_t>(output);
-      return output >= 0 && o < n.outputs.size() ? n.outputs[o] : net.fresh_name(n.outputs[0]);
-    });
-  }
-  return net;
-}
+bool has_operator(const Graph::Node &n) { return writers().count(n.operation) > 0 || operator_of(n.operation); }
 
 }  // namespace
 
 Model onnx_of(const Graph &given) {
   if (!given.state.empty())
     unsupported("the model keeps state ('", given.state[0].value, "') from run to run, as models of ONNX cannot");
-  const Graph net = with_scan_bodies(with_scattered_values(with_formulas(given)));
+  const Graph net = with_scan_bodies(with_scattered_values(with_formulas(given, has_operator)));
   const GraphIndex index(net);
   NetExport to(net);
   Model m;

@@ -1,6 +1,7 @@
 #pragma once
 // A net on its way to ONNX: the graph that is written, and names for what is new in it.
 
+#include <functional>
 #include <map>
 #include <string>
 #include <unordered_set>
@@ -80,6 +81,9 @@ void export_formula(NetExport &to, const Graph::Node &formula);
 // it. False where that is not what the nodes are, or a function cannot have them: nothing was done.
 bool export_application(NetExport &to, const Graph &net, const GraphIndex &index, const std::vector<Graph::Node> &nodes,
                         std::vector<ModelFunction> &functions);
+
+// The same net, in which operations without an operator of ONNX are their formulas.
+Graph with_formulas(Graph net, const std::function<bool(const Graph::Node &)> &has_operator);
 
 // The same net, in which sums at places that data says are values and places of their own; and what that becomes.
 Graph with_scattered_values(Graph net);
