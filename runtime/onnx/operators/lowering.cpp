@@ -5,6 +5,7 @@
 #include "algorithms/movement.h"
 #include "runtime/graph/formula_node.h"
 #include "runtime/onnx/operators/axis.h"
+#include "runtime/onnx/operators/operators.h"
 #include "runtime/tensor/memory.h"
 #include "runtime/tensor/strided.h"
 
@@ -157,6 +158,21 @@ Operand Lowering::casted(const Operand &x, Type type) { return x.type == type ? 
 
 Operand Lowering::broadcasted(const Operand &x, const Shape &shape) {
   return x.shape == shape ? x : computed(algorithms::broadcasted(x, extents(shape)));
+}
+
+std::vector<Operand> Lowering::by_operator(const std::string &name, const std::vector<Operand> &inputs,
+                                           const Attributes &attributes, size_t outputs) {
+  constexpr int64_t opset = 21;
+  Graph::Node node;
+  node.operation = name;
+  node.attributes = attributes;
+  node.label = node_.label;
+  for (size_t i = 0; i < outputs; ++i) node.outputs.push_back(fresh());
+  const Operator *op = find_operator("", name);
+  if (!op || !op->lower) fail("there is no lowering of ", name);
+  Lowering inner(node, opset, inputs, graph_, most_nodes_);
+  op->lower(inner);
+  return inner.given();
 }
 
 void Lowering::give(size_t output, const Operand &value) {

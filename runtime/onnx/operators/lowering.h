@@ -100,6 +100,10 @@ class Lowering {
   // Repeated as broadcasting to `shape` does.
   Operand broadcasted(const Operand &x, const Shape &shape);
 
+  // The results of an operator of ONNX's own, as opset 21 has it: what it would be lowered to stands here.
+  std::vector<Operand> by_operator(const std::string &name, const std::vector<Operand> &inputs,
+                                   const Attributes &attributes = {}, size_t outputs = 1);
+
   void give(size_t output, const Operand &value);
   void give(size_t output, const Value &value) {
     if (wants(output)) give(output, computed(value));

@@ -48,7 +48,12 @@ std::map<Key, Operator> &table() {
                                      &ml_svm_operators,
                                      &ml_tree_operators,
                                      &ml_feature_operators,
-                                     &ml_label_operators})
+                                     &ml_label_operators,
+                                     &microsoft_attention_operators,
+                                     &microsoft_norm_operators,
+                                     &microsoft_product_operators,
+                                     &microsoft_quantized_operators,
+                                     &microsoft_renamed_operators})
       for (const Operator &o : *list) rows.emplace(Key{o.domain, o.name}, o);
     return rows;
   }();

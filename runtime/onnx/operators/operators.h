@@ -62,6 +62,8 @@ extern const OperatorList elementwise_operators, constant_operators, shape_opera
     convolution_operators, quantized_product_operators, pool_operators, probability_operators, normalization_operators,
     resize_operators, sampling_operators, region_operators, einsum_operators, attention_operators,
     stateful_attention_operators, recurrent_operators, random_operators, optimizer_operators, signal_operators,
-    ml_linear_operators, ml_svm_operators, ml_tree_operators, ml_feature_operators, ml_label_operators;
+    ml_linear_operators, ml_svm_operators, ml_tree_operators, ml_feature_operators, ml_label_operators,
+    microsoft_attention_operators, microsoft_norm_operators, microsoft_product_operators, microsoft_quantized_operators,
+    microsoft_renamed_operators;
 
 }  // namespace saltern

@@ -2,6 +2,9 @@
 //
 // For each direction, all inputs are multiplied by W at once, (time * batch, gates * hidden); a step then is one
 // product of the hidden state with R and one or two formulas. Half precision is computed in f32.
+//
+// DynamicQuantizeLSTM has quantized weights, (directions, inputs, gates * hidden); what they are multiplied by is quantized, too,
+// all inputs by one scale and each state by its own.
 
 #include <algorithm>
 #include <cctype>
@@ -12,6 +15,7 @@
 #include "runtime/onnx/operators/arguments.h"
 #include "runtime/onnx/operators/building_blocks.h"
 #include "runtime/onnx/operators/choices.h"
+#include "runtime/onnx/operators/microsoft.h"
 #include "runtime/onnx/operators/operators.h"
 
 namespace saltern {
@@ -91,13 +95,14 @@ class Recurrent {
     int64_t gates;
     std::vector<std::string> activations;
     State (Recurrent::*step)(const State &before, int64_t t);
-    bool has_cell;
+    bool has_cell, quantized = false;
   };
   static const std::map<std::string, Kind> &kinds() {
     static const std::map<std::string, Kind> all = {
         {"RNN", {1, {"Tanh"}, &Recurrent::rnn_step, false}},
         {"GRU", {3, {"Sigmoid", "Tanh"}, &Recurrent::gru_step, false}},
         {"LSTM", {4, {"Sigmoid", "Tanh", "Tanh"}, &Recurrent::lstm_step, true}},
+        {"DynamicQuantizeLSTM", {4, {"Sigmoid", "Tanh", "Tanh"}, &Recurrent::lstm_step, true, true}},
     };
     return all;
   }
@@ -112,11 +117,14 @@ class Recurrent {
     directions_ = direction == "bidirectional" ? 2 : 1;
     reverse_first_ = direction == "reverse";
     if (x.rank() != 3 || w.rank() != 3 || r.rank() != 3) fail("X, W and R are expected to be of rank 3");
-    hidden_ = r.shape[2];
+    hidden_ = r.shape[kind_.quantized ? 1 : 2];
     length_ = x.shape[batch_first_ ? 1 : 0];
     batch_ = x.shape[batch_first_ ? 0 : 1];
-    if (w.shape != Shape{directions_, gates_ * hidden_, x.shape[2]} ||
-        r.shape != Shape{directions_, gates_ * hidden_, hidden_})
+    const auto of_gates = [&](int64_t inputs) {
+      const int64_t outputs = gates_ * hidden_;
+      return kind_.quantized ? Shape{directions_, inputs, outputs} : Shape{directions_, outputs, inputs};
+    };
+    if (w.shape != of_gates(x.shape[2]) || r.shape != of_gates(hidden_))
       fail("X ", to_string(x.shape), ", W ", to_string(w.shape), " and R ", to_string(r.shape), " do not fit ",
            directions_, " directions of ", gates_, " gates");
     if (n.attributes().integer("hidden_size", hidden_) != hidden_)
@@ -173,11 +181,29 @@ class Recurrent {
     expect_shape(n_.input(input), shape, "an initial state");
     return of_direction(input, batch_first_ ? 1 : 0);
   }
+  // (outputs, inputs); of quantized ones, what they count from their zero points on.
+  Operand weights(size_t input) const {
+    const Operand w = of_direction(input);
+    if (!kind_.quantized) return w;
+    const size_t zero = input == 1 ? 9 : 11;
+    const Value turned = permuted(w, {1, 0});
+    if (!n_.has(zero)) return n_.computed(turned);
+    const Operand z = of_direction(zero);
+    return n_.computed(turned - Value(z.rank() == 0 ? z : n_.reshaped(z, {z.shape[0], 1})));
+  }
+  // x w' + bias, where x is quantized if weights are; `scale` is the input that has theirs.
+  Operand product(const Operand &x, const Operand &w, const Operand &bias, size_t scale) const {
+    if (!kind_.quantized) return dense(n_, x, w, bias);
+    const std::vector<Operand> q = n_.by_operator("DynamicQuantizeLinear", {x}, {}, 3);
+    const Value counted = cast(type_, q[0]) - cast(type_, q[2]);
+    const Value y = Value(dense(n_, n_.computed(counted), w)) * (Value(q[1]) * Value(of_direction(scale)));
+    return n_.computed(bias.present() ? y + Value(bias) : y);
+  }
   // A GRU whose reset comes before the product has that of its last gate apart.
   void begin_direction() {
-    w_products_ = dense(n_, x_, of_direction(1), bias(0, gates_));
+    w_products_ = product(x_, weights(1), bias(0, gates_), 8);
     const int64_t together = product_first_ ? gates_ : gates_ - 1;
-    const Operand r = of_direction(2);
+    const Operand r = weights(2);
     r_ = sliced(n_, r, 0, 0, together * hidden_);
     r_bias_ = bias(gates_, together);
     if (!product_first_) last_r_ = sliced(n_, r, 0, together * hidden_, hidden_);
@@ -187,7 +213,7 @@ class Recurrent {
 
   // ---- Of one step: W x + its bias, a part of what was computed for all, so that all steps read alike; and R h + its bias.
   Operand input_products(int64_t t) const { return sliced(n_, w_products_, 0, t * batch_, batch_); }
-  Operand state_products(const State &before) const { return dense(n_, before.hidden, r_, r_bias_); }
+  Operand state_products(const State &before) const { return product(before.hidden, r_, r_bias_, 10); }
   const algorithms::Activation &activation(size_t i) const {
     return activations_[static_cast<size_t>(direction_) * kind_.activations.size() + i];
   }
@@ -248,6 +274,7 @@ void lowered(Lowering &n) { Recurrent(n).lower(); }
 
 }  // namespace
 
-const OperatorList recurrent_operators = {{"GRU", lowered}, {"LSTM", lowered}, {"RNN", lowered}};
+const OperatorList recurrent_operators = {
+    {"GRU", lowered}, {"LSTM", lowered}, {"RNN", lowered}, {"DynamicQuantizeLSTM", lowered, nullptr, microsoft}};
 
 }  // namespace saltern

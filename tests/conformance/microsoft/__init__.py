@@ -1,0 +1,1 @@
+"""Nodes of ONNX Runtime's own domain, a list of them in each module."""
