@@ -27,19 +27,11 @@ Tensor head(const Tensor &t, int64_t number) {
   return part.viewed(last(t.shape()), last(t.strides()));
 }
 
-Tensor turned(const Tensor &t) { return t.viewed({t.extent(1), t.extent(0)}, {t.strides()[1], t.strides()[0]}); }
-
-Tensor product(const Tensor &a, const Tensor &b) {
-  const Tensor y = Tensor::empty({a.extent(0), b.extent(1)});
-  multiply(a, b, y);
-  return y;
-}
-
 Tensor scaled(const Tensor &t, double scale) { return called_strided("multiply", {t, Tensor::full({1, 1}, scale)}); }
 
 // Of scaled queries.
 Tensor shares(const Tensor &q, const Tensor &k) {
-  const Tensor scores = product(q, turned(k)), y = Tensor::like(scores);
+  const Tensor scores = multiplied(q, turned(k)), y = Tensor::like(scores);
   call("softmax", {reversed(scores), reversed(y)});
   return y;
 }
@@ -92,11 +84,11 @@ std::vector<Tensor> attended_back(const std::vector<Tensor> &in, const Attribute
   const Tensor dq = Tensor::empty(q.shape()), dk = Tensor::empty(k.shape()), dv = Tensor::empty(v.shape());
   for_each_head(heads_of(q), [&](int64_t h) {
     const Tensor queries = scaled(head(q, h), scale), keys = head(k, h), p = shares(queries, keys), d = head(dy, h);
-    const Tensor dp = product(d, turned(head(v, h))), ds = Tensor::like(p);
+    const Tensor dp = multiplied(d, turned(head(v, h))), ds = Tensor::like(p);
     call("softmax_gradient", {reversed(p), reversed(dp), reversed(ds)});
     multiply(turned(p), d, head(dv, h));
     multiply(turned(ds), queries, head(dk, h));
-    copy(head(dq, h), scaled(product(ds, keys), scale));
+    copy(head(dq, h), scaled(multiplied(ds, keys), scale));
   });
   return {dq, dk, dv};
 }

@@ -69,4 +69,14 @@ void multiply(const Tensor &a, const Tensor &b, const Tensor &y) {
   call("matmul", {batched(a, {}), batched(b, {}), batched(y, {})});
 }
 
+Tensor multiplied(const Tensor &a, const Tensor &b) {
+  const Tensor y = Tensor::empty({a.extent(0), b.extent(1)});
+  multiply(a, b, y);
+  return y;
+}
+
+Tensor turned(const Tensor &matrix) {
+  return matrix.viewed({matrix.extent(1), matrix.extent(0)}, {matrix.strides()[1], matrix.strides()[0]});
+}
+
 }  // namespace saltern
