@@ -160,10 +160,10 @@ const nn::Function logcumsumexp("logcumsumexp", "input, dim", by_formula([](cons
                                   return scan("logcumsumexp", x.extents(), axis, none,
                                               [&](const Axes &at, const Expression &before) {
                                                 const Expression here = x.at(at), zero = constant(x.type(), 0);
-                                                // Of the mean and half of the difference, in which both count alike, also where they are equal.
-                                                const Expression same = here == before;
-                                                const Expression half = abs(select(same, zero, (here - before) * 0.5));
-                                                const Expression mean = select(same, here, (here + before) * 0.5);
+                                                // Both count alike, also where they are equal.
+                                                const Expression ends = here == before && call(F::is_infinite, here);
+                                                const Expression half = abs(select(ends, zero, (here - before) * 0.5));
+                                                const Expression mean = select(ends, here, (here + before) * 0.5);
                                                 const Expression sum = mean + half + log(exp(half * -2.0) + 1.0);
                                                 return select(call(F::is_infinite, before) && before < zero, here, sum);
                                               });
