@@ -2,8 +2,8 @@
 cmake := build/venv/bin/cmake
 ctest := build/venv/bin/ctest
 
-.PHONY: demo test setup configure build wheel bench bench-peers bench-layers conformance-compiled torch-modules models \
-  random-graphs corner-cases sanitize fuzz format tidy clean
+.PHONY: demo test setup configure build wheel bench bench-peers bench-layers conformance-compiled torch-modules \
+  torch-operators models random-graphs corner-cases sanitize fuzz format tidy clean
 
 setup:
 	@cmake/setup.sh
@@ -56,14 +56,21 @@ conformance-compiled: configure
 
 # PyTorch's database of layers through the Python module, beside PyTorch: ten minutes. Fails when a sample fails that is
 # not known to. filter='nn.Conv*' tries some.
-torch-modules: configure
+torch-modules: configure build/torch_venv/requirements.installed
 	$(cmake) --build --preset release --target saltern_python_package
-	@cmp -s cmake/torch_requirements.txt build/torch_venv/requirements.installed || { \
-	  python3 -m venv build/torch_venv && build/torch_venv/bin/pip install -q -r cmake/torch_requirements.txt && \
-	  cp cmake/torch_requirements.txt build/torch_venv/requirements.installed; }
 	PYTHONPATH=build/release/python build/torch_venv/bin/python tests/conformance/torch_modules.py \
 	  $(if $(filter),--filter '$(filter)') --known tests/conformance/torch_modules_known.txt \
 	  --report build/torch_modules.txt
+
+# PyTorch's database of operators in the same way: ten minutes. filter='cum*' tries some.
+torch-operators: configure build/torch_venv/requirements.installed
+	$(cmake) --build --preset release --target saltern_python_package
+	PYTHONPATH=build/release/python build/torch_venv/bin/python tests/conformance/torch_operators.py \
+	  $(if $(filter),--filter '$(filter)') --known tests/conformance/torch_operators_known.txt \
+	  --report build/torch_operators.txt
+
+build/torch_venv/requirements.installed: cmake/torch_requirements.txt
+	python3 -m venv build/torch_venv && build/torch_venv/bin/pip install -q -r $< && cp $< $@
 
 # Models out of Python packages beside ONNX Runtime. make models compiled=1 compiles each of them, too.
 models: configure
