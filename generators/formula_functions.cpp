@@ -230,6 +230,11 @@ bool subtracts_twice(const Expression::Node &n) {
   return subtracts(n) && subtracts(*n.arguments[0].get());
 }
 
+// LLVM takes whatever meets an infinity that was written down for impossible.
+bool is_no_finite_number(const Expression::Node &n) {
+  return n.kind == Kind::constant && is_real(n.type) && !std::isfinite(n.real);
+}
+
 }  // namespace
 
 bool finds_the_best(Function f) { return f >= Function::greatest; }
@@ -241,7 +246,7 @@ bool minds_what_is_no_number(const Expression &element) {
   static const std::set<Function> comparing = {Function::less, Function::less_equal, Function::equal};
   bool minds = false;
   formula::for_each_node(element, [&](const Expression::Node &n) {
-    if (facts(n.type).is_small_real() || subtracts_twice(n)) minds = true;
+    if (facts(n.type).is_small_real() || subtracts_twice(n) || is_no_finite_number(n)) minds = true;
     if (n.kind == Kind::cast) minds |= is_real(n.arguments[0].type()) && !is_real(n.type);
     if (n.kind == Kind::reduce) minds |= is_real(n.arguments[0].type()) && finds_the_best(n.function);
     if (n.kind != Kind::call || !is_real(n.arguments[0].type())) return;

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 
-#include "runtime/layers/attention_of_heads.h"
 #include "runtime/layers/binary.h"
 #include "runtime/layers/matmul.h"
 #include "runtime/layers/softmax.h"
@@ -44,11 +43,9 @@ struct Attended {
   Variable y, weights;
 };
 
-// softmax(q k^T scale + mask) v; the weights where somebody asks for them.
+// softmax(q k^T scale + mask) v
 Attended attended(const Variable &q, const Variable &k, const Variable &v, const Variable &mask, double scale,
-                  double dropout, bool weights_asked_for) {
-  if (!mask.defined() && dropout == 0 && !weights_asked_for && fits_attention_of_heads(q, k, v))
-    return {attention_of_heads(q, k, v, scale), {}};
+                  double dropout) {
   Variable scores = matmul(q * scale, transposed(k));
   if (mask.defined()) scores = scores + mask;
   const Variable weights = softmax(scores, -1);
@@ -77,7 +74,7 @@ const Function scaled_dot_product_attention(
         mask = causal_mask(*(q.shape().end() - 2), *(k.shape().end() - 2), type);
       }
       const double scale = a.has("scale") ? a.real("scale") : 1 / std::sqrt(static_cast<double>(q.shape().back()));
-      return attended(q, k, v, mask, scale, a.real("dropout_p"), false).y;
+      return attended(q, k, v, mask, scale, a.real("dropout_p")).y;
     });
 
 // ---- Several heads.
@@ -136,8 +133,7 @@ class Heads {
     }
     const double scale = 1 / std::sqrt(static_cast<double>(width_ / heads_));
     const double dropout = self_.training() ? made_.real("dropout") : 0;
-    const Attended a =
-        attended(by_heads(q), keys, values, mask(batch, steps, more), scale, dropout, in_.flag("need_weights"));
+    const Attended a = attended(by_heads(q), keys, values, mask(batch, steps, more), scale, dropout);
     const Variable together = reshape(transpose(a.y, {2, 0, 1, 3}), {steps, batch, width_});
     return Argument::List{as_given((*self_.find_part("out_proj"))(together)), weights(a.weights)};
   }

@@ -1,4 +1,4 @@
-"""Attention head by head, in f32, beside products and softmax in f64."""
+"""Attention in f32, by kernels, beside formulas in f64."""
 import numpy as np
 import pytest
 
@@ -19,7 +19,7 @@ def results(dtype, arrays, scale, order):
 
 @pytest.mark.parametrize('order', [1, 2])
 @pytest.mark.parametrize('front, t, s, e, f', [((2, 3), 5, 7, 4, 6), ((1,), 1, 1, 1, 1), ((3,), 17, 33, 8, 8)])
-def test_heads_compute_what_formulas_do(order, front, t, s, e, f):
+def test_kernels_compute_what_formulas_do(order, front, t, s, e, f):
     arrays = [RANDOM.standard_normal((*front, *shape)) for shape in ((t, e), (s, e), (s, f))]
     for found, expected in zip(*(results(dtype, arrays, 0.3, order) for dtype in (np.float32, np.float64))):
         assert found.dtype == np.float32

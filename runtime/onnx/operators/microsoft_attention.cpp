@@ -2,6 +2,8 @@
 // (MultiHeadAttention), of groups of heads with a cache (GroupQueryAttention), and of quantized numbers (QAttention). What
 // stands between is ONNX's Attention, with one bias for all that may hide a key.
 
+#include <limits>
+
 #include "runtime/onnx/operators/arguments.h"
 #include "runtime/onnx/operators/building_blocks.h"
 #include "runtime/onnx/operators/microsoft.h"
@@ -249,9 +251,8 @@ class GroupQueryAttention {
     }));
   }
 
-  // Keys behind a query are hidden, and those that are out of its window. Every query sees one, beside which the power of
-  // such a score is 0.
-  static constexpr double hidden = -1e30;
+  // Keys behind a query are hidden, and those that are out of its window. Every query sees one.
+  static constexpr double hidden = -std::numeric_limits<double>::infinity();
 
   Operand bias(int64_t keys) {
     const int64_t window = n_.attributes().integer("local_window_size", -1);

@@ -188,7 +188,6 @@ const char *left_out(const std::string &name) {
   // conv2d_gradient_x is a transposed convolution, too.
   if (name == "conv2d_gradient_x") return "tests/generators/model_test.cpp has it";
   if (name.find("_gradient") != std::string::npos) return "gradients are of training";
-  if (name == "attention_of_heads") return "graphs have products and softmax";
   if (name == "lstm_by_kernels" || name == "gru_by_kernels") return "graphs have the formulas of lstm and gru";
   if (name == "max_pool2d_pick") return "the gradient of a gradient is of training";
   for (const char *training : {"adam", "batch_norm_training", "dropout", "sgd"})
