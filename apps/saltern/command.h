@@ -4,10 +4,13 @@
 // Exit codes: 0 good, 1 a wrong result or a failed check, 2 bad usage or input (files and folders that cannot be read
 // or written among it), 3 unsupported.
 
-#include <CLI/CLI.hpp>
 #include <functional>
 
 #include "runtime/error.h"
+
+namespace CLI {
+class App;
+}
 
 namespace saltern {
 

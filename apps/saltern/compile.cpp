@@ -1,6 +1,7 @@
 #include "generators/model/compile.h"
 
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <chrono>
 #include <cstdio>

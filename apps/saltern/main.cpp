@@ -1,5 +1,6 @@
 // saltern: the command-line program.
 
+#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>

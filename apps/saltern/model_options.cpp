@@ -1,5 +1,6 @@
 #include "apps/saltern/model_options.h"
 
+#include <CLI/CLI.hpp>
 #include <charconv>
 
 #include "apps/saltern/command.h"

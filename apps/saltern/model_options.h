@@ -1,12 +1,15 @@
 #pragma once
 // Options of commands that take a model and fix its shapes: what loaded_model.h loads.
 
-#include <CLI/CLI.hpp>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "runtime/tensor/tensor.h"
+
+namespace CLI {
+class App;
+}
 
 namespace saltern {
 

@@ -1,5 +1,6 @@
 #include "apps/saltern/operations.h"
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "apps/saltern/command.h"

@@ -2,12 +2,15 @@
 // The operations that `bench` and `tune` know by name: how their shapes are given on the command line, which kernel
 // calls that makes, and how many floating-point operations each does.
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "generators/call.h"
+
+namespace CLI {
+class App;
+}
 
 namespace saltern {
 

@@ -1,5 +1,6 @@
 #include "apps/saltern/picture_inputs.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cmath>

@@ -1,11 +1,14 @@
 #pragma once
 // Pictures as a model's input: what to do with them, and how they become a batch.
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "runtime/graph/graph.h"
+
+namespace CLI {
+class App;
+}
 
 namespace saltern {
 

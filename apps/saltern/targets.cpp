@@ -1,5 +1,6 @@
 #include "generators/targets.h"
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <map>
 #include <memory>

@@ -94,10 +94,10 @@ struct ConvLstm {
             [axes](Layer &self) { make_weights(self, axes); }) {}
   LayerRow row;
 };
-const ConvLstm of_axes[] = {ConvLstm(1), ConvLstm(2), ConvLstm(3)};
+const ConvLstm conv_lstm_of_axes[] = {ConvLstm(1), ConvLstm(2), ConvLstm(3)};
 
 }  // namespace
 
-const void *conv_lstm() { return of_axes; }
+const void *conv_lstm() { return conv_lstm_of_axes; }
 
 }  // namespace saltern::nn

@@ -227,7 +227,7 @@ struct Convolutions {
   Function transposed_function;
   RowWithLazy transposed_layer;
 };
-const Convolutions of_axes[] = {{1}, {2}, {3}};
+const Convolutions convolutions_of_axes[] = {{1}, {2}, {3}};
 
 // Of (T, N, C), by weights (K, C, O).
 const Function conv_tbc("conv_tbc", "input, weight, bias, pad=0", [](const Arguments &a) {
@@ -240,6 +240,6 @@ const Function conv_tbc("conv_tbc", "input, weight, bias, pad=0", [](const Argum
 
 }  // namespace
 
-const void *convolutions() { return of_axes; }
+const void *convolutions() { return convolutions_of_axes; }
 
 }  // namespace saltern::nn

@@ -71,10 +71,10 @@ struct Paddings {
 
   LayerRow constant, zero, reflection, replication, circular;
 };
-const Paddings of_axes[] = {{1}, {2}, {3}};
+const Paddings paddings_of_axes[] = {{1}, {2}, {3}};
 
 }  // namespace
 
-const void *paddings() { return of_axes; }
+const void *paddings() { return paddings_of_axes; }
 
 }  // namespace saltern::nn

@@ -184,10 +184,10 @@ struct Pools {
   Function back;
   LayerRow back_layer;
 };
-const Pools of_axes[] = {{1}, {2}, {3}};
+const Pools pools_of_axes[] = {{1}, {2}, {3}};
 
 }  // namespace
 
-const void *pools() { return of_axes; }
+const void *pools() { return pools_of_axes; }
 
 }  // namespace saltern::nn

@@ -122,7 +122,7 @@ struct Adaptive {
   Function max, max_with_indices;
   LayerRow max_layer;
 };
-const Adaptive of_axes[] = {{1}, {2}, {3}};
+const Adaptive uneven_pools_of_axes[] = {{1}, {2}, {3}};
 
 struct Fractional {
   Fractional(int axes)
@@ -145,6 +145,6 @@ const Fractional fractional[] = {{2}, {3}};
 
 }  // namespace
 
-const void *uneven_pools() { return of_axes; }
+const void *uneven_pools() { return uneven_pools_of_axes; }
 
 }  // namespace saltern::nn

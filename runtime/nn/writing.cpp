@@ -218,7 +218,7 @@ const Function gathered_into("scatter_reduced_along", "input, dim, index, src, r
                                    Expression hit = cast(Type::i64, index.at(row)) == at[static_cast<size_t>(d)];
                                    for (int e = 0; e < x.rank(); ++e)
                                      if (e != d) hit = hit && at[static_cast<size_t>(e)] < index.extent(e);
-                                   return select(hit, counts ? constant(x.type(), 1) : from.at(row), miss);
+                                   return formula::select(hit, counts ? constant(x.type(), 1) : from.at(row), miss);
                                  });
                                };
                                const Value found = compute("found", x.extents(), [&](const Axes &at) {

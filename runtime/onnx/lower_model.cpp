@@ -13,7 +13,7 @@ namespace saltern {
 
 namespace {
 
-constexpr int64_t most_turns = 4096;   // of a loop that is unrolled
+constexpr int64_t most_unrolled_turns = 4096;   // of a loop that is unrolled
 constexpr int64_t largest_share = 16;  // what a constant is made of may be that many times as large as itself
 
 using Operands = std::vector<Operand>;
@@ -214,7 +214,7 @@ class ModelLowering : public GraphWalk<Operand> {
   const Operands *elements(const Operand &v) const { return v.sequence.get(); }
   Operand sequence(Operands elements, Type type) const { return sequence_of(std::move(elements), type); }
   void begin(int64_t turn) const {
-    if (turn == most_turns) unsupported("it has more than ", most_turns, " turns; a compiled loop is unrolled");
+    if (turn == most_unrolled_turns) unsupported("it has more than ", most_unrolled_turns, " turns; a compiled loop is unrolled");
   }
 
   // An output is a value of its own, under the name that the model gives it; an input may be one as it is.

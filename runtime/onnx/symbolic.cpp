@@ -9,7 +9,7 @@ namespace saltern {
 
 namespace {
 
-constexpr int64_t most_elements = 1024;  // that are known one by one
+constexpr int64_t most_known_elements = 1024;  // that are known one by one
 
 }  // namespace
 
@@ -107,7 +107,7 @@ bool holds(Type type, const Quantity &q) {
 
 Quantities elements_of(const Symbolic &v) {
   if (!v.elements.empty()) return v.elements;
-  if (v.is_open() || elements(v.shape()) > most_elements) fail("elements that are not known");
+  if (v.is_open() || elements(v.shape()) > most_known_elements) fail("elements that are not known");
   if (!v.value.defined() || !has_quantities(v.type)) return Quantities(static_cast<size_t>(elements(v.shape())));
   const std::vector<int64_t> all = v.value.integers();
   return {all.begin(), all.end()};

@@ -52,9 +52,9 @@ bool has_one_input(const Question &q) { return q.node.inputs.size() == 1; }
 // Training is asked for by the third input since opset 12, and by another operator before 7.
 bool drops_nothing(const Question &q) { return q.node.inputs.size() < 3 && q.model.opset() >= 7; }
 
-bool moves_nothing(const Question &q) {
+bool keeps_order(const Question &q) {
   const Order order = q.node.attributes.integers("perm", {-1});
-  return is_order(order) && saltern::moves_nothing(order);
+  return is_order(order) && moves_nothing(order);
 }
 
 bool pads_nothing(const Question &q) {
@@ -86,7 +86,7 @@ struct Row {
 };
 
 constexpr Row rows[] = {
-    {"Identity", 0, always},      {"Dropout", 0, drops_nothing},    {"Transpose", 0, moves_nothing},
+    {"Identity", 0, always},      {"Dropout", 0, drops_nothing},    {"Transpose", 0, keeps_order},
     {"Add", 0, adds_nothing},     {"Add", 1, adds_nothing_first},   {"Sub", 0, takes_nothing},
     {"Mul", 0, scales_nothing},   {"Mul", 1, scales_nothing_first}, {"Div", 0, scales_nothing},
     {"Pow", 0, scales_nothing},   {"Concat", 0, has_one_input},     {"Sum", 0, has_one_input},
