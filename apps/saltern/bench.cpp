@@ -17,7 +17,7 @@ namespace saltern {
 
 namespace {
 
-struct Options {
+struct BenchOptions {
   MachineOptions machine;
   double seconds = 1;
   bool json = false, exact = false, library = false;
@@ -25,7 +25,7 @@ struct Options {
 };
 
 // `compared`: the shares of peak of all kernels that were tried, by kind, where there was a choice.
-void print(const TimedOperation &op, const Options &o, const std::string &kernel, const Measurement &m,
+void print(const TimedOperation &op, const BenchOptions &o, const std::string &kernel, const Measurement &m,
            const std::map<std::string, double> &compared = {}) {
   if (!o.json) {
     std::printf("%-32s %-8s %-7s %d thread%s %9.3f ms %8.1f GF/s of %.1f: %.1f %% of peak\n", op.label.c_str(),
@@ -49,7 +49,7 @@ void print(const TimedOperation &op, const Options &o, const std::string &kernel
 }
 
 // The best that tuning found for exactly this, if it ever was tuned.
-std::optional<generators::Knobs> tuned_knobs(const TimedOperation &op, const Options &o) {
+std::optional<generators::Knobs> tuned_knobs(const TimedOperation &op, const BenchOptions &o) {
   if (o.library) return std::nullopt;
   const auto database = on_input([&] { return autoscheduler::Database::existing(o.database); });
   if (!database) return std::nullopt;
@@ -58,7 +58,7 @@ std::optional<generators::Knobs> tuned_knobs(const TimedOperation &op, const Opt
   return best->knobs;
 }
 
-void bench(const TimedOperation &op, const Options &o) {
+void bench(const TimedOperation &op, const BenchOptions &o) {
   const InstructionSet set = o.machine.set();
   const LimitInstructionSet limit(set);
   set_threads(o.machine.threads);
@@ -115,7 +115,7 @@ void define_bench(CLI::App &app, Action &chosen) {
       "1024 --threads 1 --json\n"
       "  saltern bench conv2d --in 64 --out 64 --size 56 --pass all");
   for (const OperationRow &row : operations()) {
-    auto o = std::make_shared<Options>();
+    auto o = std::make_shared<BenchOptions>();
     CLI::App *sub = app.add_subcommand(row.name, row.summary);
     const auto wanted = row.define(*sub);
     o->machine.add_to(*sub);

@@ -19,7 +19,7 @@ namespace saltern {
 
 namespace {
 
-struct Options {
+struct CompileOptions {
   ModelOptions model;
   generators::CompileOptions compile;
   std::string dynamic;
@@ -57,14 +57,14 @@ nlohmann::ordered_json as_json(const std::string &name, const generators::Compil
   };
 }
 
-generators::CompiledModel compiled(const Options &o) {
+generators::CompiledModel compiled(const CompileOptions &o) {
   const LoadedModel model(o.model);
   if (o.dynamic.empty()) return compile_model(model.lowered(), o.compile);
   const Graph many = model.lowered_for_batch(o.dynamic, o.chunk), one = model.lowered_for_batch(o.dynamic, 1);
   return compile_batched_model(many, one, o.compile);
 }
 
-int run_kernels(const Options &o) {
+int run_kernels(const CompileOptions &o) {
   if (!o.model.path.empty()) throw BadInput("--kernels compiles library kernels, and no model: " + o.model.path);
   if (o.compile.targets.size() > 1) throw BadInput("--kernels compiles for one --target at a time");
   const std::string target = o.compile.targets.empty() ? generators::best_target_here() : o.compile.targets[0];
@@ -85,7 +85,7 @@ int run_kernels(const Options &o) {
   return 0;
 }
 
-int run(Options o) {
+int run_compile(CompileOptions o) {
   if (!o.kernels.empty()) return run_kernels(o);
   if (o.model.path.empty()) throw BadInput("a MODEL is required, or --kernels");
   if (o.compile.name.empty()) o.compile.name = name_from(o.model.path);
@@ -120,7 +120,7 @@ int run(Options o) {
 }  // namespace
 
 void define_compile(CLI::App &app, Action &chosen) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<CompileOptions>();
   o->model.add_to(app);
   app.get_option("MODEL")->required(false);
   app.add_option("--kernels", o->kernels, "Library kernels instead of a model, for one target, which may be a GPU's");
@@ -144,7 +144,7 @@ void define_compile(CLI::App &app, Action &chosen) {
   app.add_option("--jobs,--threads", o->compile.jobs, "Processes that compile at the same time; by default, one a core")
       ->check(CLI::Range(1, 1024));
   app.add_flag("--json", o->json, "One line of JSON");
-  app.callback([o, &chosen] { chosen = [o] { return run(*o); }; });
+  app.callback([o, &chosen] { chosen = [o] { return run_compile(*o); }; });
 }
 
 }  // namespace saltern

@@ -13,7 +13,7 @@ namespace saltern {
 
 namespace {
 
-struct Options {
+struct ConvertOptions {
   std::string model, output;
   ThreadOptions threads;
   bool plain = false, json = false;
@@ -36,7 +36,7 @@ void check_round_trip(const Model &meant, const std::string &path) {
       differ("the constant '" + name + "'");
 }
 
-int run(const Options &o) {
+int run_convert(const ConvertOptions &o) {
   o.threads.use();
   const Model given = LoadedModel(o.model).onnx();
   const Model made = o.plain ? given : optimized(given);
@@ -58,13 +58,13 @@ int run(const Options &o) {
 }  // namespace
 
 void define_convert(CLI::App &app, Action &chosen) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<ConvertOptions>();
   app.add_option("MODEL", o->model, "An ONNX file, or a net that was traced and saved")->required();
   app.add_option("-o,--output", o->output, "The ONNX file to write")->required();
   o->threads.add_to(app);
   app.add_flag("--plain", o->plain, "Write the model as it is, without optimising it");
   app.add_flag("--json", o->json, "One line of JSON");
-  app.callback([o, &chosen] { chosen = [o] { return run(*o); }; });
+  app.callback([o, &chosen] { chosen = [o] { return run_convert(*o); }; });
 }
 
 }  // namespace saltern

@@ -134,12 +134,12 @@ void print_markdown(const std::vector<Answers> &lists) {
   }
 }
 
-struct Options {
+struct CoverageOptions {
   bool json = false, markdown = false;
   std::string list;
 };
 
-int run(const Options &o) {
+int run_coverage(const CoverageOptions &o) {
   const Coverage coverage;
   const std::vector<NameList> lists = name_lists();
   std::vector<Answers> answers;
@@ -160,11 +160,11 @@ int run(const Options &o) {
 }  // namespace
 
 void define_coverage(CLI::App &app, Action &chosen) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<CoverageOptions>();
   app.add_option("--list", o->list, "One list of names, and a line for each");
   app.add_flag("--json", o->json, "One line of JSON: the share of each list that is here, and all names");
   app.add_flag("--markdown", o->markdown, "As docs/coverage.md has it");
-  app.callback([=, &chosen] { chosen = [=] { return run(*o); }; });
+  app.callback([=, &chosen] { chosen = [=] { return run_coverage(*o); }; });
 }
 
 }  // namespace saltern

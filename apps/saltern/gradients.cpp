@@ -20,7 +20,7 @@ namespace {
 using Names = std::vector<std::string>;
 using Tensors = std::map<std::string, Tensor>;
 
-struct Options {
+struct GradientsOptions {
   ModelOptions model;
   std::string data;
   GradientCheck check;
@@ -100,7 +100,7 @@ void add_parameters(const Graph &file, Subject &s) {
   }
 }
 
-void print(const Options &o, const std::vector<CheckedGradient> &all, const Names &fixed, bool good) {
+void print(const GradientsOptions &o, const std::vector<CheckedGradient> &all, const Names &fixed, bool good) {
   if (o.json) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     for (const CheckedGradient &c : all)
@@ -128,7 +128,7 @@ void print(const Options &o, const std::vector<CheckedGradient> &all, const Name
   std::printf("%s: %zu gradient%s\n", good ? "good" : "bad", all.size(), all.size() == 1 ? "" : "s");
 }
 
-int run(const Options &o) {
+int run_gradients(const GradientsOptions &o) {
   o.threads.use();
   const LoadedModel model(o.model);
   Tensors data;
@@ -148,7 +148,7 @@ int run(const Options &o) {
 }  // namespace
 
 void define_gradients(CLI::App &app, Action &chosen) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<GradientsOptions>();
   o->model.add_to(app);
   app.add_option("--inputs", o->data,
                  "Where gradients are looked at: a folder of input_0.pb, ... (or .npy), or an .npz file; without it, "
@@ -166,7 +166,7 @@ void define_gradients(CLI::App &app, Action &chosen) {
       "Exit code 1 where a gradient is wrong, 3 where a node has none.\n\n"
       "  saltern gradients model.onnx\n"
       "  saltern gradients model.onnx --inputs test_data_set_0");
-  app.callback([o, &chosen] { chosen = [o] { return run(*o); }; });
+  app.callback([o, &chosen] { chosen = [o] { return run_gradients(*o); }; });
 }
 
 }  // namespace saltern

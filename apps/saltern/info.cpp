@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct InfoOptions {
   ModelOptions model;  // or any other file
   ThreadOptions threads;
   std::string dot, svg;
@@ -56,20 +56,20 @@ const FileReader &reader_of(const std::string &path) {
   throw BadInput(path + " is " + to_string(kind) + ": there is no reader for it; there are readers for " + known);
 }
 
-Json about_file(const Options &o) {
+Json about_file(const InfoOptions &o) {
   const FileReader &reader = reader_of(o.model.path);
   if (!reader.is_model && o.is_about_a_model())
     throw BadInput(o.model.path + " is no model: --shape, --constant, --dot and --svg are for models");
   return on_input([&] { return reader.describe(o.model); });
 }
 
-Graph graph_to_draw(const Options &o) {
+Graph graph_to_draw(const InfoOptions &o) {
   const LoadedModel model(o.model);
   if (o.lowered) return model.lowered();
   return o.optimised ? on_input([&] { return optimized(model.onnx()).graph; }) : model.graph();
 }
 
-void draw(const Options &o) {
+void draw(const InfoOptions &o) {
   const Drawing drawing = drawing_of(graph_to_draw(o));
   on_input([&] {
     if (!o.dot.empty()) write_atomically(o.dot, to_dot(drawing));
@@ -90,7 +90,7 @@ void print_text(const Json &facts) {
   }
 }
 
-int run(const Options &o) {
+int run_info(const InfoOptions &o) {
   o.threads.use();
   if (o.model.path.empty() && o.is_about_a_model())
     throw BadInput("--shape, --constant, --dot and --svg are for models");
@@ -106,7 +106,7 @@ int run(const Options &o) {
 }  // namespace
 
 void define_info(CLI::App &app, Action &chosen) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<InfoOptions>();
   o->model.add_to(app);
   app.get_option("MODEL")
       ->required(false)
@@ -121,7 +121,7 @@ void define_info(CLI::App &app, Action &chosen) {
   o->threads.add_to(app);
   app.add_flag("--json", o->json, "One line of JSON");
   app.footer("  saltern info model.onnx --shape x=1,3,224,224 --svg model.svg");
-  app.callback([o, &chosen] { chosen = [o] { return run(*o); }; });
+  app.callback([o, &chosen] { chosen = [o] { return run_info(*o); }; });
 }
 
 }  // namespace saltern

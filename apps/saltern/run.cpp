@@ -23,7 +23,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct RunOptions {
   std::string model, outputs, format = "pb", labels, list;
   std::vector<std::string> inputs;
   PictureOptions pictures;
@@ -59,7 +59,7 @@ struct Run {
   int64_t interpreted = 0;  // formulas that no kernel was used for
 };
 
-HostValues given_inputs(const LoadedModel &model, const Options &o) {
+HostValues given_inputs(const LoadedModel &model, const RunOptions &o) {
   const std::vector<std::string> names = model.inputs();
   if (o.inputs.empty()) {
     if (names.empty()) return {};
@@ -74,7 +74,7 @@ HostValues given_inputs(const LoadedModel &model, const Options &o) {
   return read_inputs(model.graph(), names, o.inputs[0]);
 }
 
-Run run_model_of(const Options &o, const LoadedModel &model, Stopwatch watch) {
+Run run_model_of(const RunOptions &o, const LoadedModel &model, Stopwatch watch) {
   Run r;
   r.inputs = given_inputs(model, o);
   r.load_ms = watch.lap();
@@ -108,7 +108,7 @@ Json facts_of(const std::vector<std::string> &names, const HostValues &values) {
 
 using Rows = std::vector<std::vector<ScoredClass>>;
 
-void print_json(const Options &o, const LoadedModel &model, const Run &r, const Rows &best) {
+void print_json(const RunOptions &o, const LoadedModel &model, const Run &r, const Rows &best) {
   Json line = {{"model", o.model},
                {"kernels", o.compiled ? "exact" : "library"},
                {"threads", threads()},
@@ -135,7 +135,7 @@ void print_json(const Options &o, const LoadedModel &model, const Run &r, const 
   std::printf("%s\n", line.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
 }
 
-void print_text(const Options &o, const LoadedModel &model, const Run &r, const Rows &best) {
+void print_text(const RunOptions &o, const LoadedModel &model, const Run &r, const Rows &best) {
   for (size_t n = 0; n < best.size(); ++n) {
     if (best.size() > 1)
       std::printf("%s\n", n < o.inputs.size() && are_pictures(o.inputs) ? o.inputs[n].c_str()
@@ -156,7 +156,7 @@ void print_text(const Options &o, const LoadedModel &model, const Run &r, const 
                 static_cast<long long>(device_counts().on_cpu), static_cast<long long>(r.interpreted));
 }
 
-int run(const Options &o) {
+int run(const RunOptions &o) {
   o.threads.use();
   const UseDevice device = o.use_device();
   const std::vector<std::string> labels = o.labels.empty() ? std::vector<std::string>() : read_labels(o.labels);
@@ -175,7 +175,7 @@ int run(const Options &o) {
 }
 
 // Every line is done whatever the others did: what went wrong stands beside its outputs.
-int run_batch(const Options &o) {
+int run_batch(const RunOptions &o) {
   o.threads.use();
   const UseDevice device = o.use_device();
   constexpr uint64_t most_bytes = uint64_t{1} << 30;
@@ -190,7 +190,7 @@ int run_batch(const Options &o) {
     const size_t first = line.find('\t'), second = first == std::string::npos ? first : line.find('\t', first + 1);
     if (second == std::string::npos)
       throw BadInput(o.list + ": '" + line + "' is not MODEL, INPUTS and OUTPUTS between tabs");
-    Options one = o;
+    RunOptions one = o;
     one.model = line.substr(0, first);
     one.inputs = {line.substr(first + 1, second - first - 1)};
     one.outputs = line.substr(second + 1);
@@ -211,7 +211,7 @@ int run_batch(const Options &o) {
   return 0;
 }
 
-void add_run_options(CLI::App &app, Options &o) {
+void add_run_options(CLI::App &app, RunOptions &o) {
   o.threads.add_to(app);
   app.add_flag("--compiled", o.compiled,
                "Compile the model for the shapes of its inputs first, or take it from the cache");
@@ -222,7 +222,7 @@ void add_run_options(CLI::App &app, Options &o) {
 }  // namespace
 
 void define_run(CLI::App &app, Action &chosen) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<RunOptions>();
   app.add_option("MODEL", o->model, "An ONNX file, or a net that was traced and saved")->required();
   app.add_option("--inputs", o->inputs,
                  "A folder of input_0.pb, ... or .npy files, an .npz file by the inputs' names, or pictures (.png)");
@@ -243,7 +243,7 @@ void define_run(CLI::App &app, Action &chosen) {
 }
 
 void define_run_batch(CLI::App &app, Action &chosen) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<RunOptions>();
   app.add_option("LIST", o->list, "A file of lines MODEL, INPUTS, OUTPUTS with tabs between; each gets OUTPUTS/STATUS")
       ->required();
   add_run_options(app, *o);

@@ -12,7 +12,7 @@ namespace saltern {
 
 namespace {
 
-int run(bool json) {
+int run_targets(bool json) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const generators::TargetFacts &t : generators::all_targets()) {
     nlohmann::ordered_json row = {{"name", t.name}, {"kind", t.kind}, {"halide", t.halide}};
@@ -69,7 +69,7 @@ void define_targets(CLI::App &app, Action &chosen) {
   auto json = std::make_shared<bool>(false), kernels = std::make_shared<bool>(false);
   app.add_flag("--kernels", *kernels, "Which library kernels there are for CPUs, OpenCL and CUDA");
   app.add_flag("--json", *json, "One line of JSON");
-  app.callback([=, &chosen] { chosen = [=] { return *kernels ? run_kernels(*json) : run(*json); }; });
+  app.callback([=, &chosen] { chosen = [=] { return *kernels ? run_kernels(*json) : run_targets(*json); }; });
 }
 
 }  // namespace saltern

@@ -25,7 +25,7 @@ using namespace autoscheduler;
 
 constexpr const char *child_command = "measure-candidate";
 
-struct Options {
+struct TuneCommand {
   MachineOptions machine;
   TuneOptions tune;
   bool json = false;
@@ -38,7 +38,7 @@ std::string text(const TuneProgress &p) {
   return line;
 }
 
-void print(const TimedOperation &op, const Options &o, const TuneProgress &p) {
+void print(const TimedOperation &op, const TuneCommand &o, const TuneProgress &p) {
   const Result none;
   const Result &best = p.best ? *p.best : none, &own = p.own ? *p.own : none;
   if (o.json) {
@@ -64,7 +64,7 @@ void print(const TimedOperation &op, const Options &o, const TuneProgress &p) {
   std::printf("kept in %s\n", o.tune.database.c_str());
 }
 
-void run(const TimedOperation &op, Options o) {
+void run_tune(const TimedOperation &op, TuneCommand o) {
   o.tune.kernel = op.kernel;
   o.tune.call = op.call;
   o.tune.flops = op.flops;
@@ -92,7 +92,7 @@ void define_tune(CLI::App &app, Action &chosen) {
       "goes on where the first stopped, and `saltern bench` with the same shape uses the best.\n\n"
       "  saltern tune matmul 1024 1024 1024 --trials 40");
   for (const OperationRow &row : operations()) {
-    auto o = std::make_shared<Options>();
+    auto o = std::make_shared<TuneCommand>();
     o->tune.database = default_database_path();
     CLI::App *sub = app.add_subcommand(row.name, row.summary);
     const auto wanted = row.define(*sub);
@@ -112,7 +112,7 @@ void define_tune(CLI::App &app, Action &chosen) {
     sub->add_flag("--json", o->json, "One line of JSON");
     sub->callback([o, wanted, &chosen] {
       chosen = [o, wanted] {
-        for (const TimedOperation &op : wanted()) run(op, *o);
+        for (const TimedOperation &op : wanted()) run_tune(op, *o);
         return 0;
       };
     });

@@ -21,7 +21,7 @@ namespace {
 
 using Tensors = std::map<std::string, Tensor>;
 
-struct Options {
+struct VerifyOptions {
   ModelOptions model;
   std::string data;
   Tolerance tolerance;
@@ -95,7 +95,7 @@ Tensors run_plain(const Graph &graph, const Tensors &inputs) {
 }
 
 // Kernels and formulas against each other, on a graph of fixed shapes.
-void compare_paths(const Options &o, const LoadedModel &model, const HostValues &given, const HostValues &expected,
+void compare_paths(const VerifyOptions &o, const LoadedModel &model, const HostValues &given, const HostValues &expected,
                    Comparisons &comparisons) {
   const Graph graph = model.lowered(flat_shapes(given)), inside = o.layers ? with_all_outputs(graph) : graph;
   const Tensors inputs = o.data.empty() ? random_inputs(graph) : flat_tensors(given);
@@ -118,7 +118,7 @@ void compare_paths(const Options &o, const LoadedModel &model, const HostValues 
   if (!o.data.empty()) comparisons.add_expected(graph, expected, library);
 }
 
-void print(const Options &o, const Comparisons &comparisons) {
+void print(const VerifyOptions &o, const Comparisons &comparisons) {
   const Difference *first = comparisons.first();
   if (o.json) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
@@ -136,7 +136,7 @@ void print(const Options &o, const Comparisons &comparisons) {
     std::printf("good: %zu comparison%s\n", count, count == 1 ? "" : "s");
 }
 
-int run(const Options &o) {
+int run_verify(const VerifyOptions &o) {
   o.threads.use();
   const LoadedModel model(o.model);
   HostValues inputs, expected;
@@ -163,7 +163,7 @@ int run(const Options &o) {
 }  // namespace
 
 void define_verify(CLI::App &app, Action &chosen) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<VerifyOptions>();
   o->model.add_to(app);
   app.add_option("DATA", o->data,
                  "Inputs and expected outputs: a folder of input_0.pb, ... and output_0.pb, ... (or .npy), or an .npz "
@@ -185,7 +185,7 @@ void define_verify(CLI::App &app, Action &chosen) {
       "  saltern verify model.onnx test_data_set_0\n"
       "  saltern verify model.onnx --plain --layers\n"
       "  saltern verify model.onnx --device opencl");
-  app.callback([o, &chosen] { chosen = [o] { return run(*o); }; });
+  app.callback([o, &chosen] { chosen = [o] { return run_verify(*o); }; });
 }
 
 }  // namespace saltern

@@ -9,7 +9,7 @@ namespace saltern::generators {
 namespace {
 
 // y = x * factor + offset, for each channel.
-struct Affine {
+struct FactorAndShift {
   std::vector<float> factor, offset;
 };
 
@@ -22,12 +22,12 @@ bool is_constant_batch_norm(const Graph &graph, const Graph::Node &node) {
   });
 }
 
-Affine affine_of(const Graph &graph, const Graph::Node &node) {
+FactorAndShift factor_and_shift_of(const Graph &graph, const Graph::Node &node) {
   const auto data = [&](size_t i) { return graph.value(node.inputs[i]).constant.data<float>(); };
   const float *mean = data(1), *variance = data(2), *scale = data(3), *shift = data(4);
   const double epsilon = node.attributes.real("epsilon");
   const int64_t channels = graph.value(node.inputs[1]).constant.size();
-  Affine a;
+  FactorAndShift a;
   for (int64_t c = 0; c < channels; ++c) {
     const double factor = scale[c] / std::sqrt(static_cast<double>(variance[c]) + epsilon);
     a.factor.push_back(static_cast<float>(factor));
@@ -56,7 +56,7 @@ Tensor scaled_rows(const Tensor &weights, const std::vector<float> &factor) {
   return scaled;
 }
 
-void fold(Graph &graph, Graph::Node &host, const Affine &a) {
+void fold(Graph &graph, Graph::Node &host, const FactorAndShift &a) {
   const Tensor weights = graph.value(host.inputs[1]).constant;
   const Tensor old_bias = host.inputs.size() > 2 ? graph.value(host.inputs[2]).constant : Tensor();
   const Tensor bias = Tensor::empty({weights.extent(0)});
@@ -84,7 +84,7 @@ Graph with_folded_batch_norm(Graph graph) {
     index.forget(place);
     const Graph::Node norm = std::move(graph.nodes[i]);
     graph.nodes[i] = {};
-    fold(graph, host, affine_of(graph, norm));
+    fold(graph, host, factor_and_shift_of(graph, norm));
     host.outputs = {norm.outputs[0]};
     graph.values.erase(norm.inputs[0]);
     index.learn(place);
@@ -100,7 +100,7 @@ Graph with_batch_norm_as_arithmetic(Graph graph) {
       nodes.push_back(norm);
       continue;
     }
-    const Affine a = affine_of(graph, norm);
+    const FactorAndShift a = factor_and_shift_of(graph, norm);
     const Graph::Value x = graph.value(norm.inputs[0]);
     Shape per_channel(x.shape.size(), 1);
     if (x.shape.size() < 2) fail("node '", norm.outputs[0], "' (batch_norm) of ", to_string(x.shape));
