@@ -12,13 +12,13 @@ using Kind = Drawing::Kind;
 
 constexpr size_t longest_formula = 300;  // in a hint
 
-struct Row {
+struct OperationsOfKind {
   Kind kind;
   std::vector<std::string_view> operations;  // of ONNX, and Saltern's own; those that end in * begin like this
 };
 
-const std::vector<Row> &rows() {
-  static const std::vector<Row> table = {
+const std::vector<OperationsOfKind> &kinds() {
+  static const std::vector<OperationsOfKind> table = {
       {Kind::product,
        {"Conv*", "conv2d*", "Gemm", "MatMul*", "QLinearConv", "QLinearMatMul", "dense", "matmul", "Einsum",
         "*Attention", "attention", "LSTM", "GRU", "RNN", "DeformConv"}},
@@ -44,7 +44,7 @@ bool fits(std::string_view pattern, std::string_view name) {
   return name.size() >= end.size() && name.substr(name.size() - end.size()) == end;
 }
 
-bool fits(const Row &row, const std::string &operation) {
+bool fits(const OperationsOfKind &row, const std::string &operation) {
   return std::any_of(row.operations.begin(), row.operations.end(),
                      [&](std::string_view pattern) { return fits(pattern, operation); });
 }
@@ -61,7 +61,7 @@ bool keeps_a_shape(const Graph &graph, const Graph::Node &n) {
 
 // What is in no row computes element by element, as most operators do, unless it makes something of another shape.
 Kind kind_of(const Graph &graph, const Graph::Node &n) {
-  for (const Row &r : rows())
+  for (const OperationsOfKind &r : kinds())
     if (fits(r, n.operation)) return r.kind;
   return n.outputs.size() == 1 && n.domain.empty() && keeps_a_shape(graph, n) ? Kind::elementwise : Kind::other;
 }
