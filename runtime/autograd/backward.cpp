@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "runtime/autograd/batching.h"
 #include "runtime/layers/binary.h"
 
 namespace saltern {
@@ -148,6 +149,7 @@ Variable seed(const Variable &y, const Variable &dy, const char *caller) {
 }  // namespace
 
 void backward(const Variable &y, const Variable &dy, Tape tape) {
+  const AtOnce nothing_waits;
   const Variable start = seed(y, dy, "backward()");
   Walk walk({y}, nullptr, false, tape == Tape::free);
   walk.run({y}, {start});
@@ -162,12 +164,17 @@ void backward(const Variable &loss, Tape tape) { backward(loss, Variable(), tape
 
 std::vector<Variable> gradients(const std::vector<Variable> &ys, const std::vector<Variable> &xs,
                                 const std::vector<Variable> &dys, const GradientOptions &options) {
+  const AtOnce nothing_waits;
   if (!dys.empty() && dys.size() != ys.size())
     fail("gradients(): ", dys.size(), " gradients for ", ys.size(), " results");
   std::vector<Variable> seeds;
   for (size_t i = 0; i < ys.size(); ++i) seeds.push_back(seed(ys[i], dys.empty() ? Variable() : dys[i], "gradients()"));
-  for (const Variable &x : xs)
+  for (const Variable &x : xs) {
     if (!x.requires_gradient()) fail("gradients() with respect to a Variable that does not require one");
+    if (x.was_read_elsewhere())
+      fail("gradients() with respect to a result of ", to_string(x.shape()),
+           " that was computed in a batch, and read there: ask for its value() before anything is computed from it");
+  }
   Walk walk(ys, &xs, options.create_graph, !options.create_graph && options.tape == Tape::free);
   walk.run(ys, seeds);
   std::vector<Variable> all;

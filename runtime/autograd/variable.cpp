@@ -5,6 +5,7 @@
 #include <optional>
 #include <unordered_set>
 
+#include "runtime/autograd/batching.h"
 #include "runtime/autograd/formula_operation.h"
 
 namespace saltern {
@@ -42,9 +43,14 @@ Variable Variable::output(const Tensor &value, bool requires_gradient, const std
   return v;
 }
 
-const Tensor &Variable::value() const {
+const Tensor &Variable::outline() const {
   if (!node_) fail("an undefined Variable was used");
   return node_->value;
+}
+
+const Tensor &Variable::value() const {
+  if (node_ && node_->postponed) settle();
+  return outline();
 }
 
 const Variable &Variable::gradient() const {
@@ -54,7 +60,7 @@ const Variable &Variable::gradient() const {
 
 void Variable::set_requires_gradient(bool on) const {
   if (!node_) fail("an undefined Variable was told whether it requires a gradient");
-  if (node_->step) fail("what was computed, ", to_string(shape()), ", requires a gradient where its inputs do");
+  if (step()) fail("what was computed, ", to_string(shape()), ", requires a gradient where its inputs do");
   if (on && !is_float(node_->value.type()))
     fail("a ", facts(node_->value.type()).name, " tensor cannot require a gradient");
   node_->requires_gradient = on;
@@ -187,18 +193,25 @@ std::vector<Tensor> computed(const Operation &operation, const std::vector<Tenso
 
 }  // namespace
 
+std::vector<Tensor> outlines_of(const Operation &operation, const std::vector<Variable> &inputs, const Attributes &a) {
+  std::vector<Tensor> outlines;
+  for (const Variable &v : inputs) outlines.push_back(Tensor::outline(v.shape(), v.type()));
+  return computed(operation, outlines, a);
+}
+
 std::vector<Variable> apply(const Operation &operation, const std::vector<Variable> &inputs, Attributes attributes) {
   // A program's own objects are made before those of a library that it links.
   if (!operation.compute) fail("an operation was applied before main(), when it was not made yet");
-  std::vector<Tensor> values;
-  values.reserve(inputs.size());
   bool needed = false;
-  for (const Variable &v : inputs) {
-    if (!v.defined()) fail("input ", values.size(), " of operation '", operation.name, "' is undefined");
-    values.push_back(v.value());
-    needed |= v.requires_gradient();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i].defined()) fail("input ", i, " of operation '", operation.name, "' is undefined");
+    needed |= inputs[i].requires_gradient();
   }
   attributes.set_owner(operation.name);
+  if (auto later = postponed(operation, inputs, attributes)) return std::move(*later);
+  std::vector<Tensor> values;
+  values.reserve(inputs.size());
+  for (const Variable &v : inputs) values.push_back(v.value());
   needed &= mode != RecordingMode::off;
   std::vector<Tensor> outputs = computed(operation, values, attributes);
   std::vector<Variable> results;

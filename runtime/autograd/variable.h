@@ -22,6 +22,7 @@ namespace saltern {
 
 class Step;
 struct Index;
+struct Postponed;
 
 class Variable {
  public:
@@ -30,7 +31,12 @@ class Variable {
 
   bool defined() const { return node_ != nullptr; }
   const Tensor &value() const;
-  const Shape &shape() const { return value().shape(); }
+  // What is known without computing it (runtime/autograd/batching.h).
+  const Shape &shape() const { return outline().shape(); }
+  Type type() const { return outline().type(); }
+  int rank() const { return outline().rank(); }
+  int64_t size() const { return outline().size(); }
+  int64_t extent(int d) const { return outline().extent(d); }
   bool requires_gradient() const;
   // From here on. Leaves only: it is for what is computed from this later.
   void set_requires_gradient(bool on) const;
@@ -48,6 +54,9 @@ class Variable {
 
   // The application that computed this; null for leaves and for what was not recorded.
   const std::shared_ptr<Step> &step() const;
+  bool is_leaf() const;
+  // Steps were taken from the batch that it is a part of (runtime/autograd/batching.h), and not from it.
+  bool was_read_elsewhere() const;
   // Which output of step() this is.
   int index() const;
   // Whether this handle is the only way to its value, which may then be written over.
@@ -57,10 +66,15 @@ class Variable {
 
  private:
   friend class Step;
+  friend class Agenda;
   friend std::vector<Variable> apply(const Operation &, const std::vector<Variable> &, Attributes);
 
   struct Node;
   static Variable output(const Tensor &value, bool requires_gradient, const std::shared_ptr<Step> &step, int index);
+  // The value, or an outline where that is postponed.
+  const Tensor &outline() const;
+  // Computes what is postponed.
+  void settle() const;
 
   std::shared_ptr<Node> node_;
 };
@@ -71,12 +85,22 @@ struct Variable::Node {
   Variable gradient;
   std::shared_ptr<Step> step;
   int index = 0;
+  std::shared_ptr<Postponed> postponed;  // null: it has been computed
+  bool was_read_elsewhere = false;
 };
 
 inline bool Variable::requires_gradient() const { return defined() && node_->requires_gradient; }
-inline const std::shared_ptr<Step> &Variable::step() const { return node_->step; }
-inline int Variable::index() const { return node_->index; }
-inline bool Variable::is_unique() const { return node_.use_count() == 1 && node_->value.is_unique(); }
+inline const std::shared_ptr<Step> &Variable::step() const {
+  if (node_->postponed) settle();
+  return node_->step;
+}
+inline bool Variable::is_leaf() const { return !node_->postponed && !node_->step; }
+inline bool Variable::was_read_elsewhere() const { return node_->was_read_elsewhere; }
+inline int Variable::index() const {
+  if (node_->postponed) settle();
+  return node_->index;
+}
+inline bool Variable::is_unique() const { return node_.use_count() == 1 && value().is_unique(); }
 
 // One recorded application.
 class Step : public std::enable_shared_from_this<Step> {
@@ -139,7 +163,7 @@ class Taped {
     return step_.output(i);
   }
   const Shape &shape(size_t i) const { return step_.inputs().at(i).shape(); }  // of input i
-  Type type(size_t i) const { return step_.inputs().at(i).value().type(); }
+  Type type(size_t i) const { return step_.inputs().at(i).type(); }
   const Attributes &attributes() const { return step_.attributes(); }
   // Whether anybody wants the gradient of input i; a rule may leave the others undefined.
   bool needs(size_t i) const { return i < needed_.size() && needed_[i]; }

@@ -17,7 +17,7 @@ Variable power(const Variable &a, const Variable &b);
 // A constant of shape [].
 Variable scalar(double value, Type type = Type::f32);
 // Of the type of what it meets.
-inline Variable scalar(double value, const Variable &other) { return scalar(value, other.value().type()); }
+inline Variable scalar(double value, const Variable &other) { return scalar(value, other.type()); }
 
 inline Variable operator+(const Variable &a, const Variable &b) { return add(a, b); }
 inline Variable operator-(const Variable &a, const Variable &b) { return subtract(a, b); }

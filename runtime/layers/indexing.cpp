@@ -18,8 +18,8 @@ Expression counted(const Expression &number, const Expression &extent) {
 }
 
 void expect_inside(const std::string &who, const Variable &numbers, int64_t extent) {
-  if (is_real(numbers.value().type()))
-    fail(who, " is a tensor of ", facts(numbers.value().type()).name, "; expected whole numbers");
+  if (is_real(numbers.type()))
+    fail(who, " is a tensor of ", facts(numbers.type()).name, "; expected whole numbers");
   if (numbers.value().is_outline()) return;
   for (int64_t i : numbers.value().integers())
     if (i < -extent || i >= extent) fail(who, " names ", i, "; the dimension has ", extent, " elements");
@@ -71,7 +71,7 @@ const Operation indexed("indexed", [](const Values &in, const Attributes &at_dim
 }  // namespace operations
 
 Variable strided_slice(const Variable &x, int64_t axis, int64_t begin, int64_t count, int64_t step) {
-  const int64_t d = dimension(axis, x.value().rank(), "strided_slice"), extent = x.shape()[static_cast<size_t>(d)];
+  const int64_t d = dimension(axis, x.rank(), "strided_slice"), extent = x.shape()[static_cast<size_t>(d)];
   if (step < 1 || begin < 0 || count < 0 || (count > 0 && (begin >= extent || count - 1 > (extent - 1 - begin) / step)))
     fail("strided_slice: ", count, " elements from ", begin, " on, by ", step, ", of ", extent);
   return apply_one(operations::strided_slice, {x}, {{"axis", d}, {"begin", begin}, {"count", count}, {"step", step}});
@@ -83,7 +83,7 @@ Variable indexed(const Variable &x, const std::vector<int64_t> &dimensions, cons
   std::vector<int64_t> dims;
   Shape shape;
   for (size_t i = 0; i < numbers.size(); ++i) {
-    dims.push_back(dimension(dimensions[i], x.value().rank(), "index"));
+    dims.push_back(dimension(dimensions[i], x.rank(), "index"));
     expect_inside("index: 'indices'", numbers[i], x.shape()[static_cast<size_t>(dims.back())]);
     shape = broadcast_shape(shape, numbers[i].shape(), "indices");
   }
@@ -99,7 +99,7 @@ namespace {
 
 bool is_mask(const Index &i) {
   const auto *v = std::get_if<Variable>(&i.of);
-  return v && v->value().type() == Type::boolean;
+  return v && v->type() == Type::boolean;
 }
 
 // How many dimensions of x it speaks of.
@@ -160,7 +160,7 @@ class Picking {
     x_ = reshape(x_, shape);
   }
   void operator()(const Variable &v) {
-    if (v.value().type() == Type::boolean) return pick_where(v.value());
+    if (v.type() == Type::boolean) return pick_where(v.value());
     dimensions_.push_back(dimension_++);
     numbers_.push_back(v);
   }

@@ -59,7 +59,7 @@ Operation::Compute normalise_rows(const char *kernel, size_t parameters) {
 std::vector<int64_t> axes_of_rows(const Taped &t) {
   const Variable &x = t.input(0);
   const std::vector<int64_t> all = all_dimensions(x);
-  return {all.begin() + dimension(t.attributes().integer("axis"), x.value().rank(), "axis"), all.end()};
+  return {all.begin() + dimension(t.attributes().integer("axis"), x.rank(), "axis"), all.end()};
 }
 
 // With h = x r and g = dy scale: dscale = sum of dy h over rows, dx = r (g - h mean of g h).

@@ -99,7 +99,7 @@ const Operation dense(
 
 Variable linear(const Variable &x, const Variable &w, const Variable &b) {
   const bool flat = x.shape().size() == 2;
-  const Variable rows = flat ? x : reshape(x, {-1, x.value().extent(-1)});
+  const Variable rows = flat ? x : reshape(x, {-1, x.extent(-1)});
   const Variable y = apply_one(operations::dense, b.defined() ? std::vector{rows, w, b} : std::vector{rows, w});
   if (flat) return y;
   Shape shape = x.shape();

@@ -84,7 +84,7 @@ const Operation cross_entropy(
 }  // namespace operations
 
 Variable cross_entropy(const Variable &x, const Variable &labels) {
-  if (labels.value().size() == 0)
+  if (labels.size() == 0)
     fail("cross_entropy: a batch without samples has no mean; x is ", to_string(x.shape()));
   return mean(apply_one(operations::cross_entropy, {x, labels}));
 }

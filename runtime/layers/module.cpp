@@ -134,7 +134,7 @@ std::vector<Variable> Module::parameters() {
 
 int64_t Module::parameter_count() {
   int64_t n = 0;
-  for (const Variable &p : parameters()) n += p.value().size();
+  for (const Variable &p : parameters()) n += p.size();
   return n;
 }
 

@@ -92,9 +92,9 @@ Variable reshape(const Variable &x, Shape shape) {
   if (rest != shape.end()) {
     *rest = 1;
     const int64_t others = elements(shape);
-    if (others == 0 || x.value().size() % others != 0)
+    if (others == 0 || x.size() % others != 0)
       fail("reshape: ", to_string(x.shape()), " does not divide into ", to_string(shape));
-    *rest = x.value().size() / others;
+    *rest = x.size() / others;
   }
   return apply_one(operations::reshape, {x}, {{"shape", std::move(shape)}});
 }

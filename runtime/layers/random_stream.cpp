@@ -28,7 +28,7 @@ void begin_random_stream(uint64_t seed) {
 Variable drawn_beside(const Variable &x, const std::string &who, int64_t each) {
   if (x.value().is_outline() && !NotedState::is_on())
     fail(who, " draws random numbers, which only a graph of a training step can");
-  const std::vector<Variable> random = apply(drawn, {latest(random_stream())}, {{"count", each * x.value().size()}});
+  const std::vector<Variable> random = apply(drawn, {latest(random_stream())}, {{"count", each * x.size()}});
   keep(random_stream(), random[1]);
   return random[0];
 }

@@ -186,7 +186,7 @@ const ByKernels lstm_by_kernels(lstm), gru_by_kernels(gru);
 bool fits(const std::vector<Variable> &inputs, const Attributes &a) {
   return recording_mode() != RecordingMode::everything && a.integer("projected", 0) == 0 &&
          std::all_of(inputs.begin(), inputs.end(), [](const Variable &v) {
-           return v.value().type() == Type::f32 && v.value().size() > 0 && !v.value().is_outline();
+           return v.type() == Type::f32 && v.size() > 0 && !v.value().is_outline();
          });
 }
 

@@ -112,7 +112,7 @@ Variable sum(const Variable &x, const std::vector<int64_t> &axes, double scale) 
 
 Variable mean(const Variable &x, const std::vector<int64_t> &axes) {
   int64_t count = 1;  // sum() refuses a dimension that is named twice
-  for (int64_t d : axes) count *= x.shape()[dimension(d, x.value().rank(), "mean")];
+  for (int64_t d : axes) count *= x.shape()[dimension(d, x.rank(), "mean")];
   if (count == 0) fail("mean: there are no elements to take it of in ", to_string(x.shape()));
   return sum(x, axes, 1.0 / static_cast<double>(count));
 }

@@ -14,7 +14,7 @@
 namespace saltern::nn {
 
 Variable added_mask(const Variable &mask, bool true_is_left_out, Type type) {
-  if (mask.value().type() != Type::boolean) return to_type(mask, type);
+  if (mask.type() != Type::boolean) return to_type(mask, type);
   const Variable hidden = scalar(-std::numeric_limits<double>::infinity(), type), shown = scalar(0, type);
   return variable_of(call("where", {mask, true_is_left_out ? hidden : shown, true_is_left_out ? shown : hidden}));
 }
@@ -61,7 +61,7 @@ const Function scaled_dot_product_attention(
       Variable k = a.variable("key"), v = a.variable("value");
       for (const char *name : {"query", "key", "value"})
         if (a.variable(name).shape().size() < 2) a.refuse(name, "(..., t, e)");
-      const Type type = q.value().type();
+      const Type type = q.type();
       if (a.flag("enable_gqa")) {
         const auto times = [&](const Variable &x) { return *(q.shape().end() - 3) / *(x.shape().end() - 3); };
         k = repeated_heads(k, times(k));
@@ -126,7 +126,7 @@ class Heads {
     }
     Variable keys = by_heads(k), values = by_heads(v);
     if (made_.flag("add_zero_attn")) {
-      const Variable zeros = Tensor::zeros({batch, heads_, 1, width_ / heads_}, k.value().type());
+      const Variable zeros = Tensor::zeros({batch, heads_, 1, width_ / heads_}, k.type());
       keys = concat({keys, zeros}, 2);
       values = concat({values, zeros}, 2);
       ++more;
@@ -177,7 +177,7 @@ class Heads {
 
   // What is added to scores: both masks, with room for the further keys, which nothing hides.
   Variable mask(int64_t batch, int64_t steps, int64_t more) const {
-    const Type type = query_.value().type();
+    const Type type = query_.type();
     const int64_t keys = key_.shape()[0];
     Variable all;
     const auto add = [&](const Variable &given, const Shape &shape) {

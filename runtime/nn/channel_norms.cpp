@@ -70,7 +70,7 @@ Variable batch_normalised(const Arguments &a, bool by_batch, const Argument &mom
   const Variable shift = or_full(a.variable_if_given("bias"), channels, 0, x);
   const Attributes attributes = {{"epsilon", a.real("eps")}};
   const Running running = running_of(a);
-  const int64_t count = x.value().size() / std::max<int64_t>(channels[0], 1);
+  const int64_t count = x.size() / std::max<int64_t>(channels[0], 1);
   if (!by_batch || count == 0) {
     if (!by_batch && !running.defined()) a.refuse("running_mean", "statistics, where it is not training");
     return apply_one(
@@ -103,7 +103,7 @@ Variable instance_norm_of(const Arguments &a, bool by_sample, const Argument &mo
   expect_channels(a, x);
   const Shape channels = {x.shape()[1]};
   const int64_t samples = std::max<int64_t>(x.shape()[0] * channels[0], 1);
-  const int64_t count = x.value().size() / samples;
+  const int64_t count = x.size() / samples;
   if (count == 0) return x;
   expect_several(a, count);
   const Running running = running_of(a);

@@ -77,7 +77,7 @@ const Function nll("nll_loss", "input, target, " + of_labels, by_formula([](cons
 const LayerRow nll_layer("NLLLoss", of_labels, calls("nll_loss", "input, target"), keeps({"weight"}));
 const LayerRow nll_of_images("NLLLoss2d", of_labels, calls("nll_loss", "input, target"), keeps({"weight"}));
 
-bool are_probabilities(const Arguments &a) { return is_real(a.variable("target").value().type()); }
+bool are_probabilities(const Arguments &a) { return is_real(a.variable("target").type()); }
 
 // The library's kernel is of rows and labels without weights.
 Argument cross_entropy_by_kernel(const Arguments &a) {
@@ -89,8 +89,8 @@ Argument cross_entropy_by_kernel(const Arguments &a) {
     return {};
   }
   expect_labels(a, ignored_index(a));
-  const bool has_kernel = x.value().type() == Type::f32 && x.shape().size() == 2 && x.value().size() > 0 &&
-                          t.value().type() == Type::i64 && !a.has("weight") && smoothing == 0;
+  const bool has_kernel = x.type() == Type::f32 && x.shape().size() == 2 && x.size() > 0 &&
+                          t.type() == Type::i64 && !a.has("weight") && smoothing == 0;
   if (!has_kernel) return {};
   const Variable losses = apply_one(operations::cross_entropy, {x, t}, {{"ignore", ignored_index(a)}});
   const std::string how = reduction_of(a);
@@ -134,7 +134,7 @@ const Function linear_cross_entropy(
       Shape shape(x.shape().begin(), x.shape().end() - 1);
       shape.insert(shape.end(), each.begin(), each.end());
       const Variable logits = scores.shape() == shape ? scores : reshape(scores, shape);
-      if (is_real(a.variable("target").value().type()) && a.has("ignore_index"))
+      if (is_real(a.variable("target").type()) && a.has("ignore_index"))
         a.refuse("ignore_index", "None beside a target of probabilities");
       return cross_entropy.call({logits, a["target"]}, {{"weight", a["weight"]},
                                                         {"ignore_index", Argument(ignored_index(a))},

@@ -53,7 +53,7 @@ Forward running(int axes) {
             const auto *given = in["hx"].as<Argument::List>();
             if (in.has("hx") && (!given || given->size() != 2)) in.refuse("hx", "a hidden state and a cell state");
             const auto first = [&](size_t i) -> Variable {
-              if (!given) return Tensor::zeros(state, x.value().type());
+              if (!given) return Tensor::zeros(state, x.type());
               const auto *v = given->at(i).as<Variable>();
               if (!v || v->shape() != state) in.refuse("hx", "states of shape " + to_string(state));
               return *v;

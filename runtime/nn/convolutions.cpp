@@ -51,9 +51,9 @@ struct Given {
     const auto count = static_cast<size_t>(axes);
     if (weight.shape().size() != count + 2)
       a.refuse("weight", "a tensor of " + std::to_string(axes + 2) + " dimensions");
-    const Type type = x.batch().value().type();
-    if (weight.value().type() != type || (bias.defined() && bias.value().type() != type))
-      a.refuse("input", std::string(facts(weight.value().type()).name) + ", as the weights and the bias have to be");
+    const Type type = x.batch().type();
+    if (weight.type() != type || (bias.defined() && bias.type() != type))
+      a.refuse("input", std::string(facts(weight.type()).name) + ", as the weights and the bias have to be");
     windows.kernel = {weight.shape().begin() + 2, weight.shape().end()};
     for (int64_t k : windows.kernel)
       if (k < 1) a.refuse("weight", "a kernel of 1 or more each way");

@@ -35,7 +35,7 @@ const Function places_among("places_among", "sorted_sequence, input, right", by_
                               });
                             }));
 Variable placed(const Arguments &a, const Variable &sorted, const Variable &x, bool right) {
-  const Type type = common(sorted.value().type(), x.value().type());
+  const Type type = common(sorted.type(), x.type());
   const Variable y = composed("places_among", {to_type(sorted, type), to_type(x, type), right});
   return a.flag("out_int32") ? to_type(y, Type::i32) : y;
 }
@@ -112,7 +112,7 @@ Argument unique_of(const Arguments &a, bool consecutive) {
   known(a, "input");
   const bool flat = !a.has("dim");
   const Variable x = flat ? reshape(given, {-1}) : given;
-  const int64_t d = flat ? 0 : dimension(a.integer("dim"), x.value().rank(), a.owner());
+  const int64_t d = flat ? 0 : dimension(a.integer("dim"), x.rank(), a.owner());
   const int64_t count = x.shape()[static_cast<size_t>(d)];
   const std::vector<double> numbers = composed("movedim", {x, d, 0}).value().reals();
   const size_t width = count == 0 ? 0 : numbers.size() / static_cast<size_t>(count);
@@ -153,7 +153,7 @@ const Function bincount("bincount", "input, weights=None, minlength=0", [](const
   }
   const Variable weights = a.has("weights") ? a.variable("weights") : Variable(Tensor::full(x.shape(), 1, Type::i64));
   if (weights.shape() != x.shape()) a.refuse("weights", "one for each element");
-  return composed("index_add", {Tensor::zeros({count}, weights.value().type()), 0, x, weights});
+  return composed("index_add", {Tensor::zeros({count}, weights.type()), 0, x, weights});
 });
 
 // So many bins between two bounds, which are those of the elements where they are equal; the last bin has its end.
@@ -182,7 +182,7 @@ const Function histc("histc", "input, bins=100, min=0, max=0", [](const Argument
 const Function mode("mode", "input, dim=-1, keepdim=False", [](const Arguments &a) -> Argument {
   const Variable given = a.variable("input"), x = given.shape().empty() ? reshape(given, {1}) : given;
   known(a, "input");
-  const int64_t d = dimension(a.integer("dim"), x.value().rank(), a.owner());
+  const int64_t d = dimension(a.integer("dim"), x.rank(), a.owner());
   const int64_t extent = x.shape()[static_cast<size_t>(d)];
   if (extent == 0) a.refuse("input", "elements to choose from");
   const std::vector<double> all = composed("movedim", {x, d, -1}).value().reals();
@@ -214,10 +214,10 @@ const Function cov("cov", "input, *, correction=1, fweights=None, aweights=None"
   if (given.shape().size() > 2) a.refuse("input", "rows of observations, (variables, n)");
   const Variable x = given.shape().size() < 2 ? reshape(given, {1, -1}) : given;
   Variable w = expand(scalar(1, x), {x.shape()[1]});
-  if (a.has("fweights")) w = w * to_type(a.variable("fweights"), x.value().type());
+  if (a.has("fweights")) w = w * to_type(a.variable("fweights"), x.type());
   Variable total = composed("sum", {w}), less = total * 0.0 + a.real("correction");
   if (a.has("aweights")) {
-    const Variable by = to_type(a.variable("aweights"), x.value().type());
+    const Variable by = to_type(a.variable("aweights"), x.type());
     w = w * by;
     less = composed("sum", {w * by}) * a.real("correction");
     total = composed("sum", {w});
@@ -226,7 +226,7 @@ const Function cov("cov", "input, *, correction=1, fweights=None, aweights=None"
   const Variable d = x - composed("sum", {x * w, 1, true}) / total;
   const Variable norm = composed("clamp", {total - less, 0});
   const Variable y = matmul(d * w, composed("t", {d})) / norm;
-  return y.value().size() == 1 ? reshape(y, {}) : y;
+  return y.size() == 1 ? reshape(y, {}) : y;
 });
 const Function corrcoef("corrcoef", "input", [](const Arguments &a) {
   const Variable c = composed("cov", {a["input"]});
@@ -241,7 +241,7 @@ const Function combinations("combinations", "input, r=2, with_replacement=False"
   const int64_t r = a.integer("r"), count = x.shape()[0];
   const bool again = a.flag("with_replacement");
   if (r < 0) a.refuse("r", "0 or more");
-  if (r == 0) return Variable(Tensor::zeros({0}, x.value().type()));
+  if (r == 0) return Variable(Tensor::zeros({0}, x.type()));
   std::vector<int64_t> all, chosen(static_cast<size_t>(r));
   const std::function<void(size_t, int64_t)> choose = [&](size_t place, int64_t from) {
     if (place == chosen.size()) {

@@ -281,7 +281,7 @@ std::array<Variable, 2> qr(const Variable &a, bool whole) {
 Variable pinv(const Variable &a, double absolute, double relative) {
   if (relative < 0 && a.shape().size() >= 2) {
     const double epsilon =
-        a.value().type() == Type::f64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
+        a.type() == Type::f64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
     relative = epsilon * static_cast<double>(std::max(a.shape().back(), a.shape()[a.shape().size() - 2]));
   }
   return apply_one(pseudo_inverse, {a}, {{"absolute", absolute}, {"relative", relative}});

@@ -92,7 +92,7 @@ const nn::Function trace("trace", "input", [](const Arguments &a) {
 const nn::Function diagonal_scatter("diagonal_scatter", "input, src, offset=0, dim1=0, dim2=1", [](const Arguments &a) {
   const Variable x = a.variable("input"), part = composed("diagonal", {x, a["offset"], a["dim1"], a["dim2"]});
   if (a.variable("src").shape() != part.shape()) a.refuse("src", "a tensor of " + to_string(part.shape()));
-  int64_t count = x.value().size();
+  int64_t count = x.size();
   std::vector<int64_t> numbers(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) numbers[static_cast<size_t>(i)] = i;
   const Variable places =
@@ -115,7 +115,7 @@ const nn::Function slice_written("slice_written", "input, src, dim, start, step"
 const nn::Function slice_scatter(
     "slice_scatter", "input, src, dim=0, start=None, end=None, step=1", [](const Arguments &a) {
       const Variable x = a.variable("input"), src = a.variable("src");
-      const auto d = static_cast<size_t>(dimension(a.integer("dim"), x.value().rank(), a.owner()));
+      const auto d = static_cast<size_t>(dimension(a.integer("dim"), x.rank(), a.owner()));
       const int64_t extent = x.shape()[d], step = a.integer("step");
       if (step < 1) a.refuse("step", "1 or more");
       const auto place = [&](const char *name, int64_t otherwise) {
@@ -130,7 +130,7 @@ const nn::Function slice_scatter(
     });
 const nn::Function select_scatter("select_scatter", "input, src, dim, index", [](const Arguments &a) {
   const Variable x = a.variable("input");
-  const int64_t d = dimension(a.integer("dim"), x.value().rank(), a.owner());
+  const int64_t d = dimension(a.integer("dim"), x.rank(), a.owner());
   const int64_t extent = x.shape()[static_cast<size_t>(d)], index = a.integer("index");
   if (index < -extent || index >= extent) a.refuse("index", "one below the extent, " + std::to_string(extent));
   const int64_t start = index < 0 ? index + extent : index;
@@ -195,7 +195,7 @@ const nn::Function tensordot("tensordot", "a, b, dims=2", [](const Arguments &g)
       if (!list) g.refuse("dims", "two lists of dimensions");
       for (const Argument &e : *list) {
         if (!e.as<int64_t>()) g.refuse("dims", "two lists of dimensions");
-        (i == 0 ? left : right).push_back(dimension(*e.as<int64_t>(), (i == 0 ? a : b).value().rank(), g.owner()));
+        (i == 0 ? left : right).push_back(dimension(*e.as<int64_t>(), (i == 0 ? a : b).rank(), g.owner()));
       }
     }
     if (left.size() != right.size()) g.refuse("dims", "two lists of one length");
@@ -223,7 +223,7 @@ const nn::Function cross("cross", "input, other, dim=None", [](const Arguments &
   int64_t d = -1;
   for (size_t i = 0; i < x.shape().size() && !a.has("dim") && d < 0; ++i)
     if (x.shape()[i] == 3) d = static_cast<int64_t>(i);
-  if (a.has("dim")) d = dimension(a.integer("dim"), x.value().rank(), a.owner());
+  if (a.has("dim")) d = dimension(a.integer("dim"), x.rank(), a.owner());
   if (d < 0 || x.shape()[static_cast<size_t>(d)] != 3) a.refuse("dim", "a dimension of three");
   const auto turned = [&](const Variable &v, int64_t by) { return composed("roll", {v, by, d}); };
   return turned(x, -1) * turned(y, 1) - turned(x, 1) * turned(y, -1);

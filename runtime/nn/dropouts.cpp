@@ -69,11 +69,11 @@ Function::Body dropout_of(size_t sample = 0, size_t batch = 0) {
     const size_t rank = x.shape().size();
     if (batch > 0 && rank != sample && rank != batch)
       a.refuse("input", std::to_string(sample) + " or " + std::to_string(batch) + " dimensions");
-    if (!a.flag("training") || p == 0 || x.value().size() == 0) return x;
+    if (!a.flag("training") || p == 0 || x.size() == 0) return x;
     if (batch == 0) return dropped(a, x, p);
     // Three dimensions are (N, C, L) to PyTorch, whatever the function.
     const Shape channels = channels_of(x.shape(), rank == batch || rank == 3 ? 1 : 0);
-    return x * dropped(a, Tensor::full(channels, 1, x.value().type()), p);
+    return x * dropped(a, Tensor::full(channels, 1, x.type()), p);
   };
 }
 
@@ -97,12 +97,12 @@ Function::Body alpha_dropout_of(bool channels) {
     const Variable x = a.variable("input");
     const double p = probability(a);
     if (channels && x.shape().size() < 2) a.refuse("input", "(N, C, ...)");
-    if (!a.flag("training") || p == 0 || x.value().size() == 0) return x;
+    if (!a.flag("training") || p == 0 || x.size() == 0) return x;
     if (p == 1) return x * 0.0;
     constexpr double least = -1.7580993408473766;
     const double scale = 1 / std::sqrt((1 - p) * (1 + p * least * least)), shift = -scale * least * p;
     const Shape shape = channels ? channels_of(x.shape(), 1) : x.shape();
-    const Variable keep = dropped(a, Tensor::full(shape, 1, x.value().type()), p) * (1 - p);
+    const Variable keep = dropped(a, Tensor::full(shape, 1, x.type()), p) * (1 - p);
     return x * (keep * scale) + ((1.0 - keep) * (scale * least) + shift);
   };
 }
@@ -137,7 +137,7 @@ const Operation hard_choice("hard_choice", [](const Values &in, const Attributes
 });
 const Function gumbel_softmax("gumbel_softmax", "logits, tau=1, hard=False, eps=1e-10, dim=-1", [](const Arguments &a) {
   const Variable x = a.variable("logits");
-  const int axis = dimension(a.integer("dim"), x.value().rank(), a.owner());
+  const int axis = dimension(a.integer("dim"), x.rank(), a.owner());
   const Variable y =
       saltern::softmax(apply_one(with_gumbel_noise, {x, drawn_beside(x, a.owner())}, {{"tau", a.real("tau")}}), axis);
   return a.flag("hard") ? apply_one(hard_choice, {y}, {{"axis", axis}}) : y;

@@ -49,7 +49,7 @@ const nn::Function div_of("div", "input, other, *, rounding_mode=None", [](const
   const Variable q = as_real(o.a) / as_real(o.b);
   if (!a.has("rounding_mode")) return q;
   const bool down = a.word("rounding_mode", {"floor", "trunc"}) == "floor";
-  return to_type(down ? rounded_down(q) : truncated(q), o.a.value().type());
+  return to_type(down ? rounded_down(q) : truncated(q), o.a.type());
 });
 
 const nn::Function floor_divide("floor_divide", "input, other", [](const Arguments &a) {

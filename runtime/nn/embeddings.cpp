@@ -37,7 +37,7 @@ const Operation shortened("shortened_rows", [](const Values &in, const Attribute
   return {where(used > 0 && length > most, w * (most / (length + 1e-7)), w)};
 });
 
-Variable flat_indices(const Variable &places) { return reshape(places, {places.value().size()}); }
+Variable flat_indices(const Variable &places) { return reshape(places, {places.size()}); }
 
 void shorten(const Arguments &a) {
   if (!a.has("max_norm")) return;
@@ -150,7 +150,7 @@ struct Ranges {
 
 Ranges ranges_of(const Arguments &a) {
   const Variable places = a.variable("input");
-  const int64_t count = places.value().size();
+  const int64_t count = places.size();
   Ranges r;
   if (places.shape().size() == 2) {
     if (a.has("offsets")) a.refuse("offsets", "None, as each row of 'input' is a bag");
@@ -197,7 +197,7 @@ const Function embedding_bag(
         return Tensor::of<int64_t>({static_cast<int64_t>(v.size())}, v);
       };
       Variable places = flat_indices(a.variable("input"));
-      if (places.value().size() == 0) places = Tensor::zeros({1}, Type::i64);
+      if (places.size() == 0) places = Tensor::zeros({1}, Type::i64);
       std::vector<Variable> in = {places, a.variable("weight"), tensor(r.starts), tensor(r.ends)};
       if (weights.defined()) in.push_back(flat_indices(weights));
       return apply_one(bags, in,
@@ -226,7 +226,7 @@ const Function one_hot("one_hot", "input, num_classes=-1", [](const Arguments &a
   const Variable x = a.variable("input");
   int64_t classes = a.integer("num_classes");
   if (classes < 0) {
-    if (x.value().size() == 0) a.refuse("num_classes", "a number, where there are no indices");
+    if (x.size() == 0) a.refuse("num_classes", "a number, where there are no indices");
     for (int64_t i : x.value().integers()) classes = std::max(classes, i + 1);
   }
   expect_indices(a, "input", classes);

@@ -114,7 +114,7 @@ Variable complex_in(const Arguments &a) {
 }
 Variable real_in(const Arguments &a) {
   const Variable x = a.variable("input");
-  return is_real(x.value().type()) ? x : to_type(x, Type::f32);
+  return is_real(x.type()) ? x : to_type(x, Type::f32);
 }
 Shape without_pairs(const Variable &x) { return {x.shape().begin(), x.shape().end() - 1}; }
 
@@ -185,7 +185,7 @@ const nn::Function rfftfreq("fft.rfftfreq", "n, d=1.0", [](const Arguments &a) -
 Function::Body shifted(bool back) {
   return [back](const Arguments &a) {
     const Variable x = a.variable("input");
-    std::vector<int64_t> axes = axes_of(a, x.value().rank()), by;
+    std::vector<int64_t> axes = axes_of(a, x.rank()), by;
     for (int64_t d : axes) {
       const int64_t n = x.shape()[static_cast<size_t>(d)];
       by.push_back(back ? -(n / 2) : n / 2);

@@ -45,7 +45,7 @@ const LayerRow additive("AdditiveAttention", "embed_dim, use_scale=True, dropout
                            if (self.has_parameter("scale")) of.push_back(self.parameter("scale"));
                            Argument scores = apply_one(sums, of);
                            if (in.has("attn_mask")) {
-                             const bool chooses = in.variable("attn_mask").value().type() == Type::boolean;
+                             const bool chooses = in.variable("attn_mask").type() == Type::boolean;
                              scores = chooses ? call("where", {in["attn_mask"], scores, -INFINITY})
                                               : call("add", {scores, in["attn_mask"]});
                            }

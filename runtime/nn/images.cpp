@@ -11,7 +11,7 @@ namespace saltern::nn {
 std::string with_axes(const std::string &name, int axes) { return name + std::to_string(axes) + "d"; }
 
 Images::Images(const Arguments &a, std::string_view name, int axes) : batch_(a.variable(name)) {
-  const int rank = batch_.value().rank();
+  const int rank = batch_.rank();
   if (rank != axes + 1 && rank != axes + 2)
     a.refuse(name, "(N, C, ...) or (C, ...) with " + std::to_string(axes) + " further dimensions");
   is_alone_ = rank == axes + 1;
@@ -97,7 +97,7 @@ algorithms::Slides slides_of(const Attributes &a) {
 
 bool has_kernels(const std::vector<Variable> &all, size_t axes) {
   const auto serves = [](const Variable &v) {
-    return !v.defined() || (v.value().type() == Type::f32 && v.value().size() > 0);
+    return !v.defined() || (v.type() == Type::f32 && v.size() > 0);
   };
   return axes <= 2 && std::all_of(all.begin(), all.end(), serves);
 }

@@ -14,7 +14,7 @@ RowWithLazy::RowWithLazy(const std::string &name, const std::string &first, cons
               Named named = {{first, x.shape()[dimension]}};
               for (const Parameter &p : given.signature().parameters()) named[p.name] = given[p.name];
               Layer made = row.make({}, named);
-              if (is_real(x.value().type())) convert(made, x.value().type());
+              if (is_real(x.type())) convert(made, x.type());
               made.train(self.training());
               return self.become(made, std::vector<Argument>(in.values()));
             }}) {}

@@ -39,8 +39,8 @@ const Function linear("linear", "input, weight, bias=None", by_formula([](const 
                         if (x.shape().empty() || x.shape().back() != w.shape()[1])
                           a.refuse("input", "(..., in), in = " + std::to_string(w.shape()[1]));
                         if (b.defined() && b.shape() != Shape{w.shape()[0]}) a.refuse("bias", "(out), as 'weight' has");
-                        const bool has_kernel = x.value().type() == Type::f32 && w.value().type() == Type::f32 &&
-                                                x.value().size() > 0 && w.value().size() > 0;
+                        const bool has_kernel = x.type() == Type::f32 && w.type() == Type::f32 &&
+                                                x.size() > 0 && w.size() > 0;
                         return has_kernel ? Argument(saltern::linear(x, w, b)) : Argument();
                       });
 

@@ -87,7 +87,7 @@ const Function lstsq("linalg.lstsq", "A, B, rcond=None, *, driver=None", [](cons
   const Variable rank = variable_of(call("linalg.matrix_rank", {x}, {{"rtol", a["rcond"]}}));
   const std::vector<int64_t> ranks = rank.value().integers();
   const bool is_full = std::all_of(ranks.begin(), ranks.end(), [&](int64_t r) { return r == s.back(); });
-  Variable residuals = Tensor::empty({0}, x.value().type());
+  Variable residuals = Tensor::empty({0}, x.type());
   if (is_full && s[s.size() - 2] > s.back()) {
     const Variable left = right - matmul(x, y);
     const Variable squares = sum(left * left, {-2});
@@ -104,7 +104,7 @@ const Function lstsq("linalg.lstsq", "A, B, rcond=None, *, driver=None", [](cons
 const Function qr("linalg.qr", "A, mode='reduced'", [](const Arguments &a) -> Argument {
   const std::string &mode = a.word("mode", {"reduced", "complete", "r"});
   std::vector<Variable> both = listed(linalg::qr(matrices_in(a), mode == "complete"));
-  if (mode == "r") both[0] = Tensor::empty({0}, both[1].value().type());
+  if (mode == "r") both[0] = Tensor::empty({0}, both[1].type());
   return both;
 });
 const Function svd("linalg.svd", "A, full_matrices=True, *, driver=None",
@@ -130,7 +130,7 @@ Tensor identity(const Shape &shape, Type type) {
 const Function matrix_power("linalg.matrix_power", "A, n", [](const Arguments &a) {
   Variable square = square_in(a), y;
   int64_t n = a.integer("n");
-  if (n == 0) return expand(identity(square.shape(), square.value().type()), square.shape());
+  if (n == 0) return expand(identity(square.shape(), square.type()), square.shape());
   if (n < 0) square = linalg::inv(square);
   for (n = std::abs(n); n > 0; n /= 2) {
     if (n % 2 == 1) y = y.defined() ? matmul(y, square) : square;

@@ -25,7 +25,7 @@ Variable typed(const Arguments &a, const char *name) {
 // How many are not 0, for an order of 0.
 Variable norm_of_vectors(const Variable &x, double order, const Argument &axes, bool keep) {
   if (order != 0) return variable_of(call("norm", {x, order, axes, keep}));
-  return reduced("sum", to_type(variable_of(call("ne", {x, 0})), x.value().type()), axes, keep);
+  return reduced("sum", to_type(variable_of(call("ne", {x, 0})), x.type()), axes, keep);
 }
 
 const Function vector_norm("linalg.vector_norm", "x, ord=2, dim=None, keepdim=False, *, dtype=None",
@@ -51,7 +51,7 @@ Variable norm_of_matrices(const Arguments &a, const Variable &x, const Argument 
 
 Variable matrix_norm_of(const Arguments &a, const Variable &x, const Argument &order,
                         const std::vector<int64_t> &dims) {
-  const int rank = x.value().rank();
+  const int rank = x.rank();
   if (dims.size() != 2 || rank < 2) a.refuse("dim", "two dimensions of matrices");
   const int64_t row = dimension(dims[0], rank, a.owner()), column = dimension(dims[1], rank, a.owner());
   if (row == column) a.refuse("dim", "two dimensions that are not the same");
@@ -99,7 +99,7 @@ const Function matrix_rank(
     "linalg.matrix_rank", "A, tol=None, hermitian=False, *, atol=None, rtol=None", [](const Arguments &a) {
       const NoGradient guard;
       const Variable x = a.variable("A"), s = linalg::svd(x)[1];
-      const Type type = x.value().type();
+      const Type type = x.type();
       const double epsilon =
           type == Type::f64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
       const char *absolute = a.has("tol") ? "tol" : "atol";

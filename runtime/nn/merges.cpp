@@ -53,7 +53,7 @@ const LayerRow dot(
        const std::vector<int64_t> axes = self.made_with().integers("axes", 2);
        std::string letters[2], result = "a";
        for (size_t i = 0; i < 2; ++i) {
-         const int rank = both[i].value().rank(), axis = dimension(axes[i], rank, in.owner());
+         const int rank = both[i].rank(), axis = dimension(axes[i], rank, in.owner());
          if (axis == 0) self.made_with().refuse("axes", "dimensions behind the batch");
          if (self.made_with().flag("normalize")) both[i] = variable_of(call("normalize", {both[i]}, {{"dim", axis}}));
          for (int d = 0; d < rank; ++d)

@@ -16,7 +16,7 @@ namespace {
 using namespace formula;
 
 size_t axis_of(const Arguments &a, const char *name, const Variable &x, int more = 0) {
-  return static_cast<size_t>(dimension(a.integer(name), x.value().rank() + more, a.owner()));
+  return static_cast<size_t>(dimension(a.integer(name), x.rank() + more, a.owner()));
 }
 
 // ---- Shapes.
@@ -33,9 +33,9 @@ const nn::Function unsqueeze("unsqueeze", "input, dim", [](const Arguments &a) {
 });
 const nn::Function squeeze("squeeze", "input, dim=None", [](const Arguments &a) {
   const Variable x = a.variable("input");
-  const std::vector<int64_t> axes = axes_of(a, x.value().rank());
+  const std::vector<int64_t> axes = axes_of(a, x.rank());
   Shape shape;
-  for (int64_t d = 0; d < x.value().rank(); ++d)
+  for (int64_t d = 0; d < x.rank(); ++d)
     if (x.shape()[static_cast<size_t>(d)] != 1 || !std::binary_search(axes.begin(), axes.end(), d))
       shape.push_back(x.shape()[static_cast<size_t>(d)]);
   return reshape(x, shape);
@@ -43,7 +43,7 @@ const nn::Function squeeze("squeeze", "input, dim=None", [](const Arguments &a) 
 const nn::Function permute("permute", "input, dims", [](const Arguments &a) {
   const Variable x = a.variable("input");
   std::vector<int64_t> order;
-  for (int64_t d : a.integers("dims")) order.push_back(dimension(d, x.value().rank(), a.owner()));
+  for (int64_t d : a.integers("dims")) order.push_back(dimension(d, x.rank(), a.owner()));
   return transpose(x, order);
 });
 const nn::Function transpose_of("transpose", "input, dim0, dim1", [](const Arguments &a) {
@@ -205,7 +205,7 @@ const nn::Function triu("triu", "input, diagonal=0", on_one_side(false));
 
 // Everything that indices name is checked here: kernels would read what is nearest.
 void check_indices(const Arguments &a, const char *name, const Variable &index, int64_t extent) {
-  if (is_real(index.value().type())) a.refuse(name, "a tensor of whole numbers");
+  if (is_real(index.type())) a.refuse(name, "a tensor of whole numbers");
   expect_inside(a.owner() + ": '" + name + "'", index, extent);
 }
 
@@ -269,10 +269,10 @@ const nn::Function scatter_add("scatter_add", "input, dim, index, src", [](const
       a.refuse("src", "a tensor of the index's rank, no smaller");
   }
   check_indices(a, "index", index, x.shape()[d]);
-  if (is_real(x.value().type())) return scattered.call({x, a["dim"], index, from});
+  if (is_real(x.type())) return scattered.call({x, a["dim"], index, from});
   // The way back of gathering is a gradient, which whole numbers have none of.
   const Argument sums = scattered.call({to_type(x, Type::f64), a["dim"], index, to_type(from, Type::f64)});
-  return Argument(to_type(variable_of(sums), x.value().type()));
+  return Argument(to_type(variable_of(sums), x.type()));
 });
 
 }  // namespace

@@ -23,7 +23,7 @@ const Function stochastic_depth("stochastic_depth", "input, p, mode, training=Tr
   if (!a.flag("training") || p == 0) return x;
   Shape shape(x.shape().size(), 1);
   if (by_row && !shape.empty()) shape[0] = x.shape()[0];
-  return x * dropped(a, Tensor::full(shape, 1, x.value().type()), p);
+  return x * dropped(a, Tensor::full(shape, 1, x.type()), p);
 });
 const LayerRow stochastic_depth_layer("StochasticDepth", "p, mode", calls("stochastic_depth"),
                                       [](Layer &self) { probability(self.made_with()); });
@@ -58,7 +58,7 @@ Function::Body dropped_blocks(size_t axes) {
     const double p = probability(a);
     if (x.shape().size() != axes + 2)
       a.refuse("input", "(N, C, ...) with " + std::to_string(axes) + " further dimensions");
-    if (!a.flag("training") || p == 0 || x.value().size() == 0) return x;
+    if (!a.flag("training") || p == 0 || x.size() == 0) return x;
     const Shape extents(x.shape().begin() + 2, x.shape().end());
     int64_t block = a.integer("block_size");
     for (int64_t e : extents) block = std::min(block, e);

@@ -15,7 +15,7 @@
 namespace saltern::nn {
 
 Variable rows_normalised(const Variable &x, int64_t rows, double epsilon) {
-  const int64_t count = x.value().size() / rows;
+  const int64_t count = x.size() / rows;
   const Argument y = call("layer_norm", {reshape(x, {rows, count}), Shape{count}}, {{"eps", epsilon}});
   return reshape(variable_of(y), x.shape());
 }
@@ -40,7 +40,7 @@ const Function group_norm("group_norm", "input, num_groups, weight=None, bias=No
     a.refuse("num_groups", "a number that divides " + std::to_string(channels) + " channels");
   for (const char *name : {"weight", "bias"})
     if (a.has(name) && a.variable(name).shape() != Shape{channels}) a.refuse(name, "one for each channel");
-  if (x.value().size() == 0) return x;
+  if (x.size() == 0) return x;
   return scaled_channels(rows_normalised(x, samples * groups, a.real("eps")), a.variable_if_given("weight"),
                          a.variable_if_given("bias"));
 });
@@ -81,7 +81,7 @@ Value scaled(Value y, const Arguments &a) {
   return a.signature().has("bias") && a.has("bias") ? y + a.value("bias") : y;
 }
 
-bool has_kernel(const Variable &x) { return x.value().type() == Type::f32 && x.value().size() > 0; }
+bool has_kernel(const Variable &x) { return x.type() == Type::f32 && x.size() > 0; }
 
 const Function layer_norm("layer_norm", "input, normalized_shape, weight=None, bias=None, eps=1e-05",
                           by_formula([](const Arguments &a) {

@@ -49,7 +49,7 @@ struct Along {
     if (all || x.shape().empty())
       x = reshape(x, {-1});
     else
-      dim = dimension(a.integer("dim"), x.value().rank(), a.owner());
+      dim = dimension(a.integer("dim"), x.rank(), a.owner());
     if (extent() == 0) a.refuse("input", "elements to choose from");
   }
   int64_t extent() const { return x.shape()[static_cast<size_t>(dim)]; }
@@ -58,7 +58,7 @@ struct Along {
 // The lower one of two in the middle; NaN where one is there.
 Argument median_of(const Arguments &a, const Along &w) {
   const Argument middle = kthvalue.call({w.x, (w.extent() + 1) / 2, w.dim, a.flag("keepdim")});
-  if (!is_real(w.x.value().type())) return middle;
+  if (!is_real(w.x.type())) return middle;
   const Argument last = kthvalue.call({w.x, w.extent(), w.dim, a.flag("keepdim")});
   const auto &m = *middle.as<Argument::List>(), &l = *last.as<Argument::List>();
   const Argument is_nan = call("isnan", {l[0]});
@@ -102,9 +102,9 @@ const nn::Function quantiles(
     }));
 Variable quantile_of(const Arguments &a, bool ignores_nan) {
   const Along w(a);
-  const Type type = w.x.value().type();
+  const Type type = w.x.type();
   const Variable q = a["q"].as<Variable>() ? to_type(a.variable("q"), type) : scalar(a.real("q"), type);
-  if (!is_real(w.x.value().type())) a.refuse("input", "a tensor of real numbers");
+  if (!is_real(w.x.type())) a.refuse("input", "a tensor of real numbers");
   for (double share : q.value().reals())
     if (!(share >= 0 && share <= 1)) a.refuse("q", "shares between 0 and 1");
   Variable y = composed("quantiles_along", {w.x, reshape(q, {-1}), w.dim, a["interpolation"], ignores_nan});
@@ -173,21 +173,21 @@ const nn::Function logcumsumexp("logcumsumexp", "input, dim", by_formula([](cons
 
 const nn::Function diff("diff", "input, n=1, dim=-1, prepend=None, append=None", [](const Arguments &a) {
   Variable x = a.variable("input");
-  const int64_t d = dimension(a.integer("dim"), x.value().rank(), a.owner());
+  const int64_t d = dimension(a.integer("dim"), x.rank(), a.owner());
   if (a.has("prepend")) x = concat({a.variable("prepend"), x}, d);
   if (a.has("append")) x = concat({x, a.variable("append")}, d);
   for (int64_t n = 0; n < a.integer("n"); ++n) {
     const int64_t left = std::max<int64_t>(x.shape()[static_cast<size_t>(d)] - 1, 0);
     const bool some = x.shape()[static_cast<size_t>(d)] > 0;
     const Argument later = call("narrow", {x, d, some ? 1 : 0, left}), before = call("narrow", {x, d, 0, left});
-    x = composed(x.value().type() == Type::boolean ? "logical_xor" : "sub", {later, before});
+    x = composed(x.type() == Type::boolean ? "logical_xor" : "sub", {later, before});
   }
   return x;
 });
 
 Variable trapezoids(const Arguments &a) {
   const Variable y = a.variable("y");
-  const int64_t d = dimension(a.integer("dim"), y.value().rank(), a.owner());
+  const int64_t d = dimension(a.integer("dim"), y.rank(), a.owner());
   const int64_t left = std::max<int64_t>(y.shape()[static_cast<size_t>(d)] - 1, 0);
   const Variable both = slice(y, d, left > 0 ? 1 : 0, left) + slice(y, d, 0, left);
   if (!a.has("x")) return both * (a.real("dx") / 2);
@@ -197,7 +197,7 @@ Variable trapezoids(const Arguments &a) {
     shape[static_cast<size_t>(d)] = width.shape()[0];
     width = reshape(width, shape);
   } else {
-    width = composed("diff", {a["x"], 1, d - y.value().rank()});
+    width = composed("diff", {a["x"], 1, d - y.rank()});
   }
   return both * width * 0.5;
 }
@@ -220,7 +220,7 @@ const nn::Function nansum("nansum", "input, dim=None, keepdim=False, *, dtype=No
 });
 const nn::Function nanmean("nanmean", "input, dim=None, keepdim=False, *, dtype=None", [](const Arguments &a) {
   const Variable x = a.variable("input");
-  const Variable there = to_type(composed("logical_not", {call("isnan", {x})}), x.value().type());
+  const Variable there = to_type(composed("logical_not", {call("isnan", {x})}), x.type());
   return call("div", {nansum.call({x, a["dim"], a["keepdim"]}, {{"dtype", a["dtype"]}}),
                       call("sum", {there, a["dim"], a["keepdim"]})});
 });

@@ -161,7 +161,7 @@ PackedSequences PackedSequences::of(const Arguments &a, std::string_view name) {
     return v ? *v : Variable();
   };
   PackedSequences p = {variable(0), {}, variable(2), variable(3)};
-  if (!p.data.defined() || p.data.shape().empty() || !variable(1).defined() || is_real(variable(1).value().type()))
+  if (!p.data.defined() || p.data.shape().empty() || !variable(1).defined() || is_real(variable(1).type()))
     a.refuse(name, expected);
   p.batch_sizes = variable(1).value().integers();
   const bool falls = std::is_sorted(p.batch_sizes.rbegin(), p.batch_sizes.rend()) && !p.batch_sizes.empty() &&

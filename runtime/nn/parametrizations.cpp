@@ -63,7 +63,7 @@ Variable as_matrix(const Variable &weight, int dim) {
   order.erase(order.begin() + dim);
   order.insert(order.begin(), dim);
   const int64_t height = weight.shape()[static_cast<size_t>(dim)];
-  return reshape(dim == 0 ? weight : transpose(weight, order), {height, weight.value().size() / height});
+  return reshape(dim == 0 ? weight : transpose(weight, order), {height, weight.size() / height});
 }
 
 const LayerRow spectral_norm(
@@ -73,7 +73,7 @@ const LayerRow spectral_norm(
        const Arguments &made = self.made_with();
        const Variable weight = in.variable("weight");
        if (!self.buffer("_u").defined()) return call("normalize", {weight}, {{"dim", 0}, {"eps", made["eps"]}});
-       const Variable w = as_matrix(weight, dimension(made.integer("dim"), weight.value().rank(), in.owner()));
+       const Variable w = as_matrix(weight, dimension(made.integer("dim"), weight.rank(), in.owner()));
        Variable u = latest(self.buffer("_u")), v = latest(self.buffer("_v"));
        for (int64_t i = 0; self.training() && i < made.integer("n_power_iterations"); ++i) {
          const std::vector<Variable> next = apply(power_step, {w, v}, {{"eps", made.real("eps")}});
@@ -88,16 +88,16 @@ const LayerRow spectral_norm(
       const Arguments &a = self.made_with();
       const Variable weight = a.variable("weight");
       if (a.integer("n_power_iterations") < 1) a.refuse("n_power_iterations", "at least 1");
-      if (weight.shape().empty() || weight.value().size() == 0)
+      if (weight.shape().empty() || weight.size() == 0)
         a.refuse("weight", "a weight of at least one dimension");
-      const int dim = dimension(a.integer("dim"), weight.value().rank(), a.owner());
+      const int dim = dimension(a.integer("dim"), weight.rank(), a.owner());
       self.buffer("_u", Tensor());
       self.buffer("_v", Tensor());
-      if (weight.value().rank() == 1) return;
+      if (weight.rank() == 1) return;
       const NoGradient guard;
       const Variable w = as_matrix(weight, dim);
       std::vector<Variable> both = {Variable(),
-                                    to_type(random_numbers().normal_tensor({w.shape()[1]}), weight.value().type())};
+                                    to_type(random_numbers().normal_tensor({w.shape()[1]}), weight.type())};
       for (int i = 0; i < 15; ++i) both = apply(power_step, {w, both[1]}, {{"eps", a.real("eps")}});
       self.buffer("_u") = both[0].value();
       self.buffer("_v") = both[1].value();

@@ -87,7 +87,7 @@ Argument average_pool(const Arguments &a, int axes) {
 
 Argument power_pool(const Arguments &a, int axes) {
   const Given g(a, axes);
-  if (!is_real(g.x.batch().value().type())) a.refuse("input", "real numbers");
+  if (!is_real(g.x.batch().type())) a.refuse("input", "real numbers");
   if (a.real("norm_type") == 0) a.refuse("norm_type", "another number than 0");
   return g.x.as_given(apply_one(powers, {g.x.batch()}, g.windows.attributes().with("p", a.real("norm_type"))));
 }
@@ -120,7 +120,7 @@ const Operation unpool("max_unpool", [](const Values &in, const Attributes &a) -
 Argument max_unpool(const Arguments &a, int axes) {
   const Images x(a, "input", axes), indices(a, "indices", axes);
   const auto count = static_cast<size_t>(axes);
-  if (indices.shape() != x.shape() || indices.batch().value().type() != Type::i64)
+  if (indices.shape() != x.shape() || indices.batch().type() != Type::i64)
     a.refuse("indices", "integers of the shape of the input, " + to_string(x.shape()));
   const Windows w = windows_of(a, axes);
   Shape shape = {x.shape()[0], x.shape()[1]}, wanted;

@@ -126,7 +126,7 @@ const Operation letters_summed("einsum", [](const Values &in, const Attributes &
 const Function einsum("einsum", "equation, operands", [](const Arguments &a) {
   const std::vector<Variable> operands = a.variables("operands");
   std::vector<int> ranks;
-  for (const Variable &v : operands) ranks.push_back(v.value().rank());
+  for (const Variable &v : operands) ranks.push_back(v.rank());
   const Letters letters = parsed(a, ranks);
   std::map<int, int64_t> extents;
   std::vector<int64_t> labels;

@@ -23,19 +23,19 @@ Operands promoted(const Arguments &of, const char *first, const char *second) {
   const Argument &x = of[first], &y = of[second];
   const auto *u = x.as<Variable>(), *v = y.as<Variable>();
   if (u && v) {
-    const Type type = common(u->value().type(), v->value().type());
+    const Type type = common(u->type(), v->type());
     return {to_type(*u, type), to_type(*v, type)};
   }
   if (u) {
-    const Type type = type_beside(y, u->value().type());
+    const Type type = type_beside(y, u->type());
     return {to_type(*u, type), scalar(of.real(second), type)};
   }
   if (!v) of.refuse(first, "a tensor");
-  const Type type = type_beside(x, v->value().type());
+  const Type type = type_beside(x, v->type());
   return {scalar(of.real(first), type), to_type(*v, type)};
 }
 
-Variable as_real(const Variable &x) { return is_real(x.value().type()) ? x : to_type(x, Type::f32); }
+Variable as_real(const Variable &x) { return is_real(x.type()) ? x : to_type(x, Type::f32); }
 
 Type common(Type a, Type b) { return rank_of(a) >= rank_of(b) ? a : b; }
 

@@ -45,11 +45,11 @@ Value fake_quantized(const Value &x, const Grid &g, double least, double most) {
 // Scales and zero points are numbers or tensors, of one or of as many as the axis has.
 int expect_grid(const Arguments &a, const char *scale, const char *zero, bool by_channel) {
   const Variable x = a.variable("input");
-  const int axis = by_channel ? dimension(a.integer("axis"), x.value().rank(), a.owner()) : 0;
+  const int axis = by_channel ? dimension(a.integer("axis"), x.rank(), a.owner()) : 0;
   const Shape shape = by_channel ? Shape{x.shape()[static_cast<size_t>(axis)]} : Shape{};
   for (const char *name : {scale, zero}) {
     const Variable v = a.variable(name);
-    if (v.shape() != shape && (by_channel || v.value().size() != 1))
+    if (v.shape() != shape && (by_channel || v.size() != 1))
       a.refuse(name, by_channel ? "one for each of " + std::to_string(shape[0]) + " channels" : "one number");
   }
   return axis;

@@ -130,7 +130,7 @@ const LayerRow flatten_layer("Flatten", "start_dim=1, end_dim=-1", calls("flatte
 
 Argument unflattened(const Arguments &in, int64_t dim, Shape sizes) {
   const Variable x = in.variable("input");
-  const auto d = static_cast<size_t>(dimension(dim, x.value().rank(), in.owner()));
+  const auto d = static_cast<size_t>(dimension(dim, x.rank(), in.owner()));
   const int64_t extent = x.shape()[d];
   int64_t known = 1, open = 0;
   for (int64_t e : sizes) e == -1 ? ++open : known *= e;

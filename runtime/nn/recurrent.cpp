@@ -129,7 +129,7 @@ class Run {
 
   Variable first(const Variable &states, int64_t which, int64_t elements) const {
     const int64_t batch = x_.shape()[1];
-    if (!states.defined()) return Tensor::zeros({batch, elements}, x_.value().type());
+    if (!states.defined()) return Tensor::zeros({batch, elements}, x_.type());
     return reshape(slice(states, 0, which, 1), {batch, elements});
   }
 
@@ -245,7 +245,7 @@ Forward cell(const Function &function, bool has_cell) {
             if (!is_batched) x = reshape(x, {1, inputs});
             const Shape batched = {x.shape()[0], hidden}, single = {hidden};
             const auto state = [&](const Argument &given) -> Variable {
-              if (given.is_none()) return Tensor::zeros(batched, x.value().type());
+              if (given.is_none()) return Tensor::zeros(batched, x.type());
               const auto *v = given.as<Variable>();
               if (!v || v->shape() != (is_batched ? batched : single))
                 in.refuse("hx", "states of shape " + to_string(is_batched ? batched : single));

@@ -34,21 +34,21 @@ Variable without(const Variable &y, const std::vector<int64_t> &axes, bool keep)
 
 const nn::Function sum_of("sum", over_dimensions, [](const Arguments &a) {
   Variable x = typed(a);
-  if (!is_real(x.value().type()) && !a.has("dtype")) x = to_type(x, Type::i64);
-  const std::vector<int64_t> axes = axes_of(a, x.value().rank());
+  if (!is_real(x.type()) && !a.has("dtype")) x = to_type(x, Type::i64);
+  const std::vector<int64_t> axes = axes_of(a, x.rank());
   return axes.empty() ? x : without(sum(x, axes), axes, a.flag("keepdim"));
 });
 const nn::Function mean_of("mean", over_dimensions, [](const Arguments &a) {
   const Variable x = typed(a);
-  if (!is_real(x.value().type())) a.refuse("input", "a tensor of real numbers, or a dtype");
-  const std::vector<int64_t> axes = axes_of(a, x.value().rank());
+  if (!is_real(x.type())) a.refuse("input", "a tensor of real numbers, or a dtype");
+  const std::vector<int64_t> axes = axes_of(a, x.rank());
   return axes.empty() ? x : without(mean(x, axes), axes, a.flag("keepdim"));
 });
 
 // The mean of squares about the mean, by one fewer than there are or by as many as `correction` says.
 Variable variance(const Arguments &a) {
   const Variable x = a.variable("input");
-  const std::vector<int64_t> axes = axes_of(a, x.value().rank());
+  const std::vector<int64_t> axes = axes_of(a, x.rank());
   int64_t count = 1;
   for (int64_t d : axes) count *= x.shape()[static_cast<size_t>(d)];
   const bool by_all = a.has("unbiased") && !a.flag("unbiased");

@@ -28,7 +28,7 @@ Variable regions_of(const Arguments &a, const Variable &x) {
     if (of_image.shape().size() != 2 || of_image.shape()[1] != 4)
       a.refuse("boxes", "tensors (regions, 4): x1, y1, x2, y2");
     const Tensor image =
-        Tensor::full({of_image.shape()[0], 1}, static_cast<double>(rows.size()), of_image.value().type());
+        Tensor::full({of_image.shape()[0], 1}, static_cast<double>(rows.size()), of_image.type());
     rows.push_back(concat({image, of_image}, 1));
   }
   if (static_cast<int64_t>(rows.size()) != x.shape()[0]) a.refuse("boxes", "a tensor for each image");
@@ -44,8 +44,8 @@ struct Given {
       : x(a.variable("input")), size(integers_from(a, "output_size", 2, 1)), scale(a.real("spatial_scale")) {
     if (x.shape().size() != 4) a.refuse("input", "images (N, C, H, W)");
     regions = regions_of(a, x);
-    if (regions.value().type() != x.value().type())
-      a.refuse("boxes", std::string(facts(x.value().type()).name) + ", as the input is");
+    if (regions.type() != x.type())
+      a.refuse("boxes", std::string(facts(x.type()).name) + ", as the input is");
     if (regions.value().is_outline()) return;
     for (int64_t i = 0; i < regions.shape()[0]; ++i)
       if (const double image = corner(i, 0); !(image >= 0 && image < static_cast<double>(x.shape()[0])))

@@ -81,14 +81,14 @@ Sizes sizes_of(const Arguments &a, const Shape &from) {
 Argument interpolated(const Arguments &a, const std::string &mode_name, bool aligned, bool antialias) {
   const Mode &mode = mode_named(mode_name);
   const Variable x = a.variable("input");
-  const int axes = x.value().rank() - 2;
+  const int axes = x.rank() - 2;
   if (axes < 1 || axes > 3 || (mode.axes != 0 && mode.axes != axes))
     a.refuse("input", "(N, C, ...) with " + (mode.axes == 0 ? "1 to 3" : std::to_string(mode.axes)) +
                           " further dimensions for '" + mode.name + "'");
   if (aligned && mode.by != Mode::By::filter) a.refuse("align_corners", "None where no filter is linear or cubic");
   if (antialias && (mode.by != Mode::By::filter || axes != 2))
     a.refuse("antialias", "False for another mode than 'bilinear' or 'bicubic'");
-  if (mode.by == Mode::By::filter && !is_real(x.value().type())) a.refuse("input", "real numbers to filter");
+  if (mode.by == Mode::By::filter && !is_real(x.type())) a.refuse("input", "real numbers to filter");
   const Shape from(x.shape().begin() + 2, x.shape().end());
   for (int64_t e : from)
     if (e < 1) a.refuse("input", "images with pixels");

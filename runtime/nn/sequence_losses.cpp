@@ -48,13 +48,13 @@ const Function ctc_loss(
       const bool one = shape.size() == 2;
       const Variable x = one ? reshape(given, {shape[0], 1, shape[1]}) : given;
       const int64_t samples = x.shape()[1], classes = x.shape()[2], blank = a.integer("blank");
-      if (x.value().size() == 0) a.refuse("log_probs", "scores of at least one time and sample");
+      if (x.size() == 0) a.refuse("log_probs", "scores of at least one time and sample");
       if (blank < 0 || blank >= classes) a.refuse("blank", "one of " + std::to_string(classes) + " classes");
       expect_indices(a, "targets", classes);
       const bool rows = targets.shape().size() == 2;
       if ((rows && targets.shape()[0] != samples) || targets.shape().size() > 2)
         a.refuse("targets", "labels (N, S), or those of all samples one after the other");
-      const int64_t most = rows ? targets.shape()[1] : targets.value().size();
+      const int64_t most = rows ? targets.shape()[1] : targets.size();
       const std::vector<int64_t> times = lengths_of(a, "input_lengths", samples, shape[0]);
       const std::vector<int64_t> lengths = lengths_of(a, "target_lengths", samples, most);
       std::vector<int64_t> starts, labels = targets.value().integers();

@@ -80,7 +80,7 @@ Shape with_rows_of(const Shape &batch, const Variable &y) {
 
 Variable real_signal(const Arguments &a, const char *name) {
   const Variable x = a.variable(name);
-  if (x.shape().empty() || !is_real(x.value().type())) a.refuse(name, "a signal (..., time) of real numbers");
+  if (x.shape().empty() || !is_real(x.type())) a.refuse(name, "a signal (..., time) of real numbers");
   return x;
 }
 
@@ -109,7 +109,7 @@ const nn::Function stft("signal.stft",
                         "normalized=False, onesided=True",
                         [](const Arguments &a) {
                           const Variable x = real_signal(a, "input");
-                          const Frames f(a, x.value().type(), false);
+                          const Frames f(a, x.type(), false);
                           const Variable y = spectra(a, x, f, a.flag("onesided"));
                           return a.flag("normalized") ? y / std::sqrt(static_cast<double>(f.size)) : y;
                         });
@@ -121,7 +121,7 @@ const nn::Function istft(
     [](const Arguments &a) {
       const Variable z = a.variable("input");
       const Shape &shape = z.shape();
-      const Frames f(a, z.value().type(), false);
+      const Frames f(a, z.type(), false);
       const int64_t frequencies = a.flag("onesided") ? f.size / 2 + 1 : f.size;
       if (shape.size() < 3 || shape.back() != 2 || shape[shape.size() - 3] != frequencies)
         a.refuse("input", "complex numbers (..., " + std::to_string(frequencies) + " frequencies, frames)");
@@ -155,7 +155,7 @@ const std::string spectrogram_arguments =
 Variable spectrogram_of(const Arguments &a) {
   Variable x = real_signal(a, "waveform");
   if (a.integer("pad") > 0) x = variable_of(call("pad", {x, {a.integer("pad"), a.integer("pad")}}));
-  const Frames f(a, x.value().type(), true);
+  const Frames f(a, x.type(), true);
   Variable z = spectra(a, x, f, true);
   if (a.flag("normalized")) z = z / sqrt(sum(f.window * f.window));
   const Variable re = complex::real(z), im = complex::imaginary(z), squares = re * re + im * im;
@@ -179,7 +179,7 @@ const nn::Function mel_spectrogram("signal.mel_spectrogram",
                                          variable_of(call("signal.melscale_fbanks",
                                                           {a.integer("n_fft") / 2 + 1, a["f_min"], most, a["n_mels"],
                                                            rate, a["norm"], a["mel_scale"]},
-                                                          {{"dtype", std::string(facts(power.value().type()).name)}}));
+                                                          {{"dtype", std::string(facts(power.type()).name)}}));
                                      return matmul(transposed(bands), power);
                                    });
 

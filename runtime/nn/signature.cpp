@@ -66,7 +66,7 @@ std::string to_string(const Argument &a) {
   }
   if (const auto *w = a.as<std::string>()) return "'" + *w + "'";
   if (const auto *v = a.as<Variable>())
-    return "a tensor " + std::string(facts(v->value().type()).name) + to_string(v->shape());
+    return "a tensor " + std::string(facts(v->type()).name) + to_string(v->shape());
   if (const auto *v = a.as<Value>()) return "a tensor of rank " + std::to_string(v->rank());
   if (a.as<Argument::Part>()) return "a module";
   if (const auto *list = a.as<Argument::List>()) {
@@ -164,7 +164,7 @@ const int64_t *whole(const Argument &a, int64_t &place) {
   if (const auto *i = a.as<int64_t>()) return i;
   if (const auto *b = a.as<bool>()) return &(place = *b);
   if (const auto *v = a.as<Variable>())
-    if (v->value().size() == 1 && !is_real(v->value().type())) return &(place = v->value().integers()[0]);
+    if (v->size() == 1 && !is_real(v->type())) return &(place = v->value().integers()[0]);
   return nullptr;
 }
 

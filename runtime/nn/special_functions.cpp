@@ -17,7 +17,7 @@ using Tensors = std::vector<Tensor>;
 
 Variable real_in(const Arguments &a, const char *name = "input") {
   const Variable x = a.variable(name);
-  return is_real(x.value().type()) ? x : to_type(x, Type::f32);
+  return is_real(x.type()) ? x : to_type(x, Type::f32);
 }
 
 struct OfOne {
@@ -32,7 +32,7 @@ struct OfTwo {
       : operation(name, [f](const Values &in, const Attributes &) -> Values { return {f(in.at(0), in.at(1))}; }),
         function(name, "input, other", [this](const Arguments &a) {
           const Variable x = real_in(a), y = real_in(a, "other");
-          return operation(x, a["other"].as<Variable>() ? y : to_type(y, x.value().type()));
+          return operation(x, a["other"].as<Variable>() ? y : to_type(y, x.type()));
         }) {}
   Operation operation;
   nn::Function function;
@@ -91,7 +91,7 @@ nn::Function::Body gamma_function(bool above) {
   return [above](const Arguments &of) {
     const Variable a = real_in(of), x = real_in(of, "other");
     const Shape shape = broadcast_shape(a.shape(), x.shape(), of.owner());
-    return apply_one(probability, {expand(a, shape), expand(to_type(x, a.value().type()), shape)},
+    return apply_one(probability, {expand(a, shape), expand(to_type(x, a.type()), shape)},
                      {{"above", int64_t{above}}});
   };
 }
@@ -147,7 +147,7 @@ const nn::Function binomial("random.binomial", "count, prob", [](const Arguments
   const Variable n = real_in(a, "count"), p = real_in(a, "prob");
   refuse_outlines(a, p);
   const Shape shape = broadcast_shape(n.shape(), p.shape(), a.owner());
-  return each({expand(p, shape).value(), expand(to_type(n, p.value().type()), shape).value()},
+  return each({expand(p, shape).value(), expand(to_type(n, p.type()), shape).value()},
               [](const auto &v) { return draw_binomial(random_numbers(), static_cast<int64_t>(v[1]), v[0]); });
 });
 

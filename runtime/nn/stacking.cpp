@@ -60,7 +60,7 @@ const AtLeast at_least_of[] = {AtLeast(1), AtLeast(2), AtLeast(3)};
 
 const Function movedim("movedim", "input, source, destination", [](const Arguments &a) {
   const Variable x = a.variable("input");
-  const int rank = x.value().rank();
+  const int rank = x.rank();
   const std::vector<int64_t> from = a.integers("source"), to = a.integers("destination");
   if (from.size() != to.size()) a.refuse("destination", "as many as 'source' has");
   std::vector<int64_t> order(static_cast<size_t>(rank), -1), rest;
@@ -142,7 +142,7 @@ const Function meshgrid("meshgrid", "tensors, *, indexing='ij'", [](const Argume
   const bool swaps = a.word("indexing", {"ij", "xy"}) == "xy" && all.size() > 1;
   if (swaps) std::swap(all[0], all[1]);
   Shape shape;
-  for (const Variable &x : all) shape.push_back(x.value().size());
+  for (const Variable &x : all) shape.push_back(x.size());
   for (size_t i = 0; i < all.size(); ++i) {
     Shape one(shape.size(), 1);
     one[i] = shape[i];
@@ -186,7 +186,7 @@ Argument split_at(const Arguments &a, const Variable &x, int64_t dim, const char
 }
 const Function tensor_split("tensor_split", "input, indices_or_sections, dim=0", [](const Arguments &a) {
   const Variable x = a.variable("input");
-  return split_at(a, x, dimension(a.integer("dim"), x.value().rank(), a.owner()), "indices_or_sections");
+  return split_at(a, x, dimension(a.integer("dim"), x.rank(), a.owner()), "indices_or_sections");
 });
 struct SplitAlong {
   SplitAlong(const char *name, size_t least, int64_t dim)
@@ -212,7 +212,7 @@ const Function repeat_interleave(
       Variable x = a.variable("input");
       int64_t d = 0;
       if (a.has("dim"))
-        d = dimension(a.integer("dim"), x.value().rank(), a.owner());
+        d = dimension(a.integer("dim"), x.rank(), a.owner());
       else
         x = reshape(x, {-1});
       const int64_t extent = x.shape()[static_cast<size_t>(d)];

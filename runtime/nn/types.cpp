@@ -36,11 +36,11 @@ Type type_named(const std::string &name) {
 }
 
 Variable to_type(const Variable &x, Type type) {
-  return x.value().type() == type ? x : cast(x, std::string(facts(type).name));
+  return x.type() == type ? x : cast(x, std::string(facts(type).name));
 }
 
 Variable or_full(const Variable &v, const Shape &shape, double value, const Variable &like) {
-  return v.defined() ? v : Variable(Tensor::full(shape, value, like.value().type()));
+  return v.defined() ? v : Variable(Tensor::full(shape, value, like.type()));
 }
 
 const void *types() { return &cast; }

@@ -99,7 +99,7 @@ Argument fractional_max(const Arguments &a, int axes, bool with_indices) {
   const Shape &given = samples.shape();  // of more images, the first ones'
   if (given.size() != 3 || given[0] < wanted[0] || given[1] != wanted[1] || given[2] != wanted[2])
     a.refuse("_random_samples", "a tensor of " + to_string(wanted));
-  samples = to_type(samples.detached(), x.batch().value().type());
+  samples = to_type(samples.detached(), x.batch().type());
   return values_and_indices(x, apply(fractional_maxima, {x.batch(), samples}, {{"kernel", kernel}, {"to", to}}),
                             with_indices);
 }

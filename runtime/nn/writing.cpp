@@ -27,7 +27,7 @@ Tensor listed(const Places &all) { return Tensor::of<int64_t>({static_cast<int64
 
 // The numbers of x's elements, in its shape.
 Tensor numbers_of(const Variable &x) {
-  Places all(static_cast<size_t>(x.value().size()));
+  Places all(static_cast<size_t>(x.size()));
   std::iota(all.begin(), all.end(), 0);
   return Tensor::of<int64_t>(x.shape(), all);
 }
@@ -39,7 +39,7 @@ const Tensor &known(const Arguments &a, const Variable &v) {
 
 // x with `from`, an element for each place; the last one of several.
 Variable written(const Arguments &a, const Variable &x, const Variable &places, const Variable &from) {
-  Places winner(static_cast<size_t>(x.value().size()), -1);
+  Places winner(static_cast<size_t>(x.size()), -1);
   std::vector<uint8_t> is_hit(winner.size(), 0);
   int64_t next = 0;
   for (int64_t p : known(a, places).integers()) winner[static_cast<size_t>(p)] = next++;
@@ -49,14 +49,14 @@ Variable written(const Arguments &a, const Variable &x, const Variable &places, 
     winner[i] = std::max<int64_t>(winner[i], 0);
   }
   const Variable hits = composed("ne", {Tensor::of<uint8_t>(x.shape(), is_hit), 0});
-  const Variable news = composed("index_select", {reshape(to_type(from, x.value().type()), {-1}), 0, listed(winner)});
+  const Variable news = composed("index_select", {reshape(to_type(from, x.type()), {-1}), 0, listed(winner)});
   return composed("where", {hits, reshape(news, x.shape()), x});
 }
 
 // x with these added, each at its place.
 Variable added(const Variable &x, const Variable &places, const Variable &from) {
   const Variable flat = composed(
-      "scatter_add", {reshape(x, {-1}), 0, reshape(places, {-1}), reshape(to_type(from, x.value().type()), {-1})});
+      "scatter_add", {reshape(x, {-1}), 0, reshape(places, {-1}), reshape(to_type(from, x.type()), {-1})});
   return reshape(flat, x.shape());
 }
 
@@ -75,7 +75,7 @@ const Function take("take", "input, index", [](const Arguments &a) {
 const Function take_along_dim("take_along_dim", "input, indices, dim=None", [](const Arguments &a) {
   const Variable x = a.variable("input"), index = a.variable("indices");
   if (!a.has("dim")) return composed("gather", {reshape(x, {-1}), 0, reshape(index, {-1})});
-  const auto d = static_cast<size_t>(dimension(a.integer("dim"), x.value().rank(), a.owner()));
+  const auto d = static_cast<size_t>(dimension(a.integer("dim"), x.rank(), a.owner()));
   if (index.shape().size() != x.shape().size()) a.refuse("indices", "a tensor of the input's rank");
   Shape of_x = x.shape(), of_index = index.shape();
   of_x[d] = of_index[d] = 1;
@@ -150,7 +150,7 @@ const Function index_add("index_add", "input, dim, index, source, *, alpha=1",
 
 const Function put("put", "input, index, source, accumulate=False", [](const Arguments &a) {
   const Variable x = a.variable("input"), places = take.call({numbers_of(x), a["index"]}).as<Variable>()[0];
-  if (a.variable("source").value().size() != places.value().size()) a.refuse("source", "an element for each index");
+  if (a.variable("source").size() != places.size()) a.refuse("source", "an element for each index");
   return a.flag("accumulate") ? added(x, places, a.variable("source")) : written(a, x, places, a.variable("source"));
 });
 const Function index_put("index_put", "input, indices, values, accumulate=False", [](const Arguments &a) {
@@ -158,14 +158,14 @@ const Function index_put("index_put", "input, indices, values, accumulate=False"
   std::vector<int64_t> dims;
   std::vector<Variable> indices;
   for (const Variable &i : a.variables("indices")) {
-    if (i.value().type() != Type::boolean) {
+    if (i.type() != Type::boolean) {
       dims.push_back(static_cast<int64_t>(dims.size()));
       indices.push_back(i);
       continue;
     }
     // A mask names elements of as many dimensions as it has.
     const Places all = where_true(a, i);
-    int64_t inner = i.value().size();
+    int64_t inner = i.size();
     for (int64_t extent : i.shape()) {
       inner /= std::max<int64_t>(extent, 1);
       Places along;
@@ -186,7 +186,7 @@ struct Scattered {
 
   explicit Scattered(const Arguments &a, const char *source)
       : x(at_least_a_vector(a.variable("input"))), index(at_least_a_vector(a.variable("index"))) {
-    places = index.value().size() == 0 ? index : composed("gather", {numbers_of(x), a["dim"], index});
+    places = index.size() == 0 ? index : composed("gather", {numbers_of(x), a["dim"], index});
     if (!a[source].as<Variable>()) {
       from = expand(scalar(a.real(source), x), index.shape());
       return;
@@ -231,7 +231,7 @@ const Function gathered_into("scatter_reduced_along", "input, dim, index, src, r
                              }));
 
 Variable scatter_reduced(const Arguments &a, const Scattered &s, const std::string &how, bool include_self) {
-  if (s.index.value().size() == 0) return s.x;
+  if (s.index.size() == 0) return s.x;
   const Variable ones = expand(scalar(1, s.x), s.from.shape());
   if (how == "sum" || how == "mean") {
     const Variable begin = include_self ? s.x : written(a, s.x, s.places, ones * 0.0);
@@ -239,9 +239,9 @@ Variable scatter_reduced(const Arguments &a, const Scattered &s, const std::stri
     if (how == "sum") return total;
     const Variable start = expand(scalar(1, s.x), s.x.shape());
     const Variable count = added(include_self ? start : written(a, start, s.places, ones * 0.0), s.places, ones);
-    return composed("div", {total, count}, is_real(s.x.value().type()) ? Named() : Named{{"rounding_mode", "floor"}});
+    return composed("div", {total, count}, is_real(s.x.type()) ? Named() : Named{{"rounding_mode", "floor"}});
   }
-  const int64_t d = dimension(a.integer("dim"), s.x.value().rank(), a.owner());
+  const int64_t d = dimension(a.integer("dim"), s.x.rank(), a.owner());
   return composed("scatter_reduced_along", {s.x, d, s.index, s.from, how, include_self});
 }
 
@@ -264,7 +264,7 @@ const Function index_reduce("index_reduce", "input, dim, index, source, reduce, 
                                              from = at_least_a_vector(a.variable("source"));
                               const std::string &how = a.word("reduce", {"prod", "mean", "amax", "amin"});
                               const auto d =
-                                  static_cast<size_t>(dimension(a.integer("dim"), x.value().rank(), a.owner()));
+                                  static_cast<size_t>(dimension(a.integer("dim"), x.rank(), a.owner()));
                               Shape row(x.shape().size(), 1);
                               row[d] = -1;
                               const Variable index = expand(reshape(a.variable("index"), row), from.shape());

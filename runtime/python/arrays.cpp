@@ -67,7 +67,7 @@ nb::object shown(const Tensor &t) {
 }
 
 nb::object numpy(const Variable &v) {
-  if (facts(v.value().type()).storage.code == StoredAs::Code::brain)
+  if (facts(v.type()).storage.code == StoredAs::Code::brain)
     throw ArgumentError("numpy: NumPy has no bfloat16; cast the tensor to float32 first");
   return shown<nb::numpy>(v.value());
 }

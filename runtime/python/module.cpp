@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "runtime/autograd/backward.h"
+#include "runtime/autograd/batching.h"
 #include "runtime/formula/computation.h"
 #include "runtime/kernels/thread_pool.h"
 #include "runtime/layers/indexing.h"
@@ -58,7 +59,7 @@ Variable part(const Variable &x, nb::handle key) {
 }
 
 std::string text_of(const Variable &v) {
-  return std::string("tensor of ") + std::string(facts(v.value().type()).name) + to_string(v.shape());
+  return std::string("tensor of ") + std::string(facts(v.type()).name) + to_string(v.shape());
 }
 
 }  // namespace
@@ -82,10 +83,10 @@ NB_MODULE(_saltern, m) {
 
   nb::class_<Variable> tensor(m, "Tensor", nb::dynamic_attr(), "A tensor that remembers how it was computed.");
   tensor.def_prop_ro("shape", [](const Variable &v) { return nb::tuple(nb::cast(v.shape())); })
-      .def_prop_ro("dtype", [](const Variable &v) { return nn::numpy_name(v.value().type()); })
-      .def_prop_ro("ndim", [](const Variable &v) { return v.value().rank(); })
+      .def_prop_ro("dtype", [](const Variable &v) { return nn::numpy_name(v.type()); })
+      .def_prop_ro("ndim", [](const Variable &v) { return v.rank(); })
       .def_prop_ro("requires_grad", &Variable::requires_gradient)
-      .def_prop_ro("is_leaf", [](const Variable &v) { return !v.step(); })
+      .def_prop_ro("is_leaf", &Variable::is_leaf)
       .def_prop_rw(
           "grad",
           [](const Variable &v) { return v.gradient().defined() ? nb::cast(v.gradient()) : nb::object(nb::none()); },
@@ -150,6 +151,7 @@ NB_MODULE(_saltern, m) {
       "The names of the operations behind results, as far as these were recorded.");
 
   nb::class_<NoGradient>(m, "NoGradient").def(nb::init<>());
+  nb::class_<Batching>(m, "Batching").def(nb::init<>()).def("compute", &Batching::compute).def("drop", &Batching::drop);
 
   bind_layers(m);
   bind_files(m);

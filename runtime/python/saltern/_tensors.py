@@ -57,6 +57,18 @@ def no_grad():
         del guard
 
 
+@contextlib.contextmanager
+def batching():
+    """Inside, operations are postponed until a value or a gradient is asked for; then equal ones of many small nets, such
+    as one for each tree of a batch, are computed by one call."""
+    guard = _saltern.Batching()
+    try:
+        yield
+        guard.compute()
+    finally:
+        guard.drop()
+
+
 def _array(self, dtype=None, copy=None):
     array = self.numpy()
     return np.array(array, dtype=dtype) if copy or (dtype is not None and dtype != array.dtype) else array
