@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "runtime/autograd/batching.h"
+#include "runtime/autograd/sparse.h"
 #include "runtime/layers/binary.h"
 
 namespace saltern {
@@ -24,6 +25,10 @@ struct KeyHash {
 
 // Of the types that have no kernels.
 const Operation added_gradients("added_gradients", [](Value a, Value b) { return a + b; });
+
+Variable added_rows(const Variable &a, const Variable &b) {
+  return of_sparse(a.shape(), joined(*a.sparse(), *b.sparse()));
+}
 
 class Walk {
  public:
@@ -119,8 +124,10 @@ class Walk {
 
   // a + b; in a's memory where nobody else can see it.
   static Variable accumulate(Variable a, const Variable &b, bool record) {
+    if (a.sparse() && b.sparse()) return added_rows(a, b);
     if (a.value().type() != Type::f32) return added_gradients(a, b);
-    if (record || !a.is_unique()) return a + b;
+    // A part of a larger tensor has strides that kernels do not write.
+    if (record || !a.is_unique() || !a.value().is_dense()) return a + b;
     add_to(a.value(), b.value());
     return a;
   }
@@ -156,7 +163,8 @@ void backward(const Variable &y, const Variable &dy, Tape tape) {
   NoGradient guard;
   for (auto &[leaf, gradient] : walk.leaves()) {
     const Variable &before = leaf.gradient();
-    leaf.set_gradient(before.defined() ? before + gradient : gradient);
+    const bool both_sparse = before.defined() && before.sparse() && gradient.sparse();
+    leaf.set_gradient(both_sparse ? added_rows(before, gradient) : before.defined() ? before + gradient : gradient);
   }
 }
 

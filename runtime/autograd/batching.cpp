@@ -265,7 +265,7 @@ void Agenda::settle(const Variable &v) {
   node.postponed = nullptr;
 }
 
-void Variable::settle() const { Agenda::settle(*this); }
+void compute_postponed(const Variable &v) { Agenda::settle(v); }
 
 Batching::Batching()
     : agenda_(current ? nullptr : std::make_unique<Agenda>()), exceptions_(std::uncaught_exceptions()) {

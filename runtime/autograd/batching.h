@@ -50,6 +50,8 @@ struct AtOnce : Temporarily<Agenda *> {
 // The results, if they are postponed: what apply() asks first.
 std::optional<std::vector<Variable>> postponed(const Operation &operation, const std::vector<Variable> &inputs,
                                                const Attributes &attributes);
+// Gives it its value.
+void compute_postponed(const Variable &v);
 // Outlines of an operation's results.
 std::vector<Tensor> outlines_of(const Operation &operation, const std::vector<Variable> &inputs, const Attributes &a);
 

@@ -17,10 +17,11 @@ namespace {
 const std::map<std::string, Joining> &table() {
   static const auto *rows = [] {
     auto *all = new std::map<std::string, Joining>{
-        {"dense", {Way::rows, {1, 2}}},    {"rows_at", {Way::rows, {1}}},   {"cross_entropy", {Way::rows}},
-        {"reshape", {Way::dimension}},     {"transpose", {Way::dimension}}, {"slice", {Way::dimension}},
-        {"concat", {Way::dimension}},      {"sum", {Way::dimension}},       {"softmax", {Way::dimension}},
-        {"log_softmax", {Way::dimension}}, {"expand", {Way::broadcast}},    {"matmul", {Way::broadcast}},
+        {"dense", {Way::rows, {1, 2}}}, {"rows_at", {Way::rows, {1}}},     {"embedding.rows", {Way::rows, {1}}},
+        {"cross_entropy", {Way::rows}}, {"reshape", {Way::dimension}},     {"transpose", {Way::dimension}},
+        {"slice", {Way::dimension}},    {"concat", {Way::dimension}},      {"sum", {Way::dimension}},
+        {"softmax", {Way::dimension}},  {"log_softmax", {Way::dimension}}, {"expand", {Way::broadcast}},
+        {"matmul", {Way::broadcast}},
     };
     for (const auto &row : algorithms::unary_rows()) (*all)[row.name] = {Way::dimension};
     for (const auto &row : algorithms::binary_rows()) (*all)[row.name] = {Way::broadcast};

@@ -7,6 +7,7 @@
 
 #include "runtime/autograd/batching.h"
 #include "runtime/autograd/formula_operation.h"
+#include "runtime/autograd/sparse.h"
 
 namespace saltern {
 
@@ -49,8 +50,13 @@ const Tensor &Variable::outline() const {
 }
 
 const Tensor &Variable::value() const {
-  if (node_ && node_->postponed) settle();
+  if (node_ && (node_->postponed || node_->sparse)) settle();
   return outline();
+}
+
+void Variable::settle() const {
+  if (node_->postponed) compute_postponed(*this);
+  if (node_->sparse && node_->value.is_outline()) node_->value = dense(shape(), *node_->sparse);
 }
 
 const Variable &Variable::gradient() const {

@@ -23,6 +23,7 @@ namespace saltern {
 class Step;
 struct Index;
 struct Postponed;
+struct SparseRows;
 
 class Variable {
  public:
@@ -44,6 +45,8 @@ class Variable {
   // What backward() left here; undefined where it has not been. Leaves only.
   const Variable &gradient() const;
   void set_gradient(const Variable &gradient) const;
+  // The rows that a sparse gradient is made of (runtime/autograd/sparse.h); null for all else.
+  const SparseRows *sparse() const;
 
   // x[{0, slice(2, 5), all}], x[0], x[mask] (runtime/layers/indexing.h).
   Variable operator[](std::initializer_list<Index> index) const;
@@ -67,13 +70,14 @@ class Variable {
  private:
   friend class Step;
   friend class Agenda;
+  friend Variable of_sparse(const Shape &, SparseRows);
   friend std::vector<Variable> apply(const Operation &, const std::vector<Variable> &, Attributes);
 
   struct Node;
   static Variable output(const Tensor &value, bool requires_gradient, const std::shared_ptr<Step> &step, int index);
   // The value, or an outline where that is postponed.
   const Tensor &outline() const;
-  // Computes what is postponed.
+  // Computes what is postponed, or all rows of a sparse gradient.
   void settle() const;
 
   std::shared_ptr<Node> node_;
@@ -87,6 +91,7 @@ struct Variable::Node {
   int index = 0;
   std::shared_ptr<Postponed> postponed;  // null: it has been computed
   bool was_read_elsewhere = false;
+  std::shared_ptr<const SparseRows> sparse;
 };
 
 inline bool Variable::requires_gradient() const { return defined() && node_->requires_gradient; }
@@ -95,6 +100,7 @@ inline const std::shared_ptr<Step> &Variable::step() const {
   return node_->step;
 }
 inline bool Variable::is_leaf() const { return !node_->postponed && !node_->step; }
+inline const SparseRows *Variable::sparse() const { return node_->sparse.get(); }
 inline bool Variable::was_read_elsewhere() const { return node_->was_read_elsewhere; }
 inline int Variable::index() const {
   if (node_->postponed) settle();

@@ -1,8 +1,11 @@
 // Rows of a table, by their numbers.
 
+#include <algorithm>
 #include <limits>
 
 #include "algorithms/distances.h"
+#include "runtime/autograd/formula_operation.h"
+#include "runtime/autograd/sparse.h"
 #include "runtime/layers/movement.h"
 #include "runtime/nn/families.h"
 #include "runtime/nn/losses.h"
@@ -77,12 +80,34 @@ const Operation rows_at("rows_at", [](const Values &in, const Attributes &a) -> 
                   [&](Expression i, Expression e) { return row.at(places(i), e); })};
 });
 
+// The same, whose gradient is of the rows that were read, unless that is recorded in its turn.
+bool is_sparse(const Arguments &a) {
+  const Variable w = a.variable("weight");
+  if (!a.flag("sparse")) return false;
+  if (a.flag("scale_grad_by_freq")) a.refuse("scale_grad_by_freq", "False where 'sparse' is True");
+  return recording_mode() == RecordingMode::where_needed && w.requires_gradient() && w.is_leaf();
+}
+const Operation sparse_rows_at(
+    "embedding.rows",
+    [](const std::vector<Tensor> &in, const Attributes &a) { return computed_by_formula(rows_at, in, a); },
+    rows_at.algorithm,
+    [](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
+      if (recording_mode() != RecordingMode::off) return derived_gradient(sparse_rows_at, t, dy);
+      std::vector<RowShare> shares;
+      int64_t from = 0;
+      for (const int64_t place : t.input(0).value().integers()) {
+        if (place != t.attributes().integer("padding")) shares.push_back({place, from});
+        ++from;
+      }
+      return {Variable(), sparse_gradient(t.shape(1), shares, dy[0].value())};
+    });
+
 const Function embedding("embedding", "input, weight, " + of_tables, [](const Arguments &a) {
   const int64_t rows = rows_of(a), without = padding(a, rows);
   expect_indices(a, "input", rows);
   shorten(a);
   const Variable places = a.variable("input"), w = a.variable("weight");
-  const Variable y = apply_one(rows_at, {flat_indices(places), w},
+  const Variable y = apply_one(is_sparse(a) ? sparse_rows_at : rows_at, {flat_indices(places), w},
                                {{"padding", without}, {"by_frequency", int64_t{a.flag("scale_grad_by_freq")}}});
   Shape shape = places.shape();
   shape.push_back(w.shape()[1]);
@@ -143,6 +168,32 @@ const Operation bags("bags", [](const Values &in, const Attributes &a) -> Values
   })};
 });
 
+// A row has the gradient of each bag that it is in.
+const Operation sparse_bags(
+    "embedding.bags",
+    [](const std::vector<Tensor> &in, const Attributes &a) { return computed_by_formula(bags, in, a); }, bags.algorithm,
+    [](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
+      if (recording_mode() != RecordingMode::off || t.needs(4)) return derived_gradient(sparse_bags, t, dy);
+      const auto numbers = [&](size_t i) { return t.input(i).value().integers(); };
+      const std::vector<int64_t> places = numbers(0), starts = numbers(2), ends = numbers(3);
+      const std::vector<double> factors = t.input_count() > 4 ? t.input(4).value().reals() : std::vector<double>();
+      const int64_t without = t.attributes().integer("padding");
+      std::vector<RowShare> shares;
+      for (size_t b = 0; b < starts.size(); ++b) {
+        const auto begin = places.begin() + starts[b], end = places.begin() + ends[b];
+        const auto count = static_cast<double>(end - begin - std::count(begin, end, without));
+        for (auto i = static_cast<size_t>(starts[b]); i < static_cast<size_t>(ends[b]); ++i)
+          if (places[i] != without)
+            shares.push_back({places[i], static_cast<int64_t>(b),
+                              t.attributes().word("mode") == "mean" ? 1 / count
+                              : factors.empty()                     ? 1
+                                                                    : factors[i]});
+      }
+      std::vector<Variable> d(t.input_count());
+      d[1] = sparse_gradient(t.shape(1), shares, dy[0].value());
+      return d;
+    });
+
 // Where each bag begins and ends among all places: rows of a matrix, or by offsets.
 struct Ranges {
   std::vector<int64_t> starts, ends;
@@ -200,7 +251,8 @@ const Function embedding_bag(
       if (places.size() == 0) places = Tensor::zeros({1}, Type::i64);
       std::vector<Variable> in = {places, a.variable("weight"), tensor(r.starts), tensor(r.ends)};
       if (weights.defined()) in.push_back(flat_indices(weights));
-      return apply_one(bags, in,
+      if (a.flag("sparse") && mode == "max") a.refuse("mode", "'sum' or 'mean' where 'sparse' is True");
+      return apply_one(is_sparse(a) ? sparse_bags : bags, in,
                        {{"mode", mode},
                         {"longest", longest},
                         {"padding", padding(a, rows)},

@@ -38,9 +38,9 @@ void Optimizer::step() {
   const Tensor rate = Tensor::full({}, update_.rate);
   for (const Parameter &p : parameters_) {
     if (!p.variable.gradient().defined()) continue;
-    std::vector<Tensor> in = {p.variable.value(), p.variable.gradient().value(), rate, p.steps};
+    std::vector<Tensor> in = {p.variable.value(), Tensor(), rate, p.steps};
     in.insert(in.end(), p.slots.begin(), p.slots.end());
-    update_in_place(update_, in);
+    update_in_place(update_, p.variable.gradient(), in);
   }
 }
 
@@ -78,10 +78,17 @@ Update adam(const AdamOptions &o, bool decoupled) {
   return {"adam", a, {"mean", "square"}, o.rate};
 }
 
+Update sparse_adam(const AdamOptions &o) {
+  Update update = adam(o, false);
+  update.attributes.set("only_touched", int64_t{1});
+  return update;
+}
+
 }  // namespace
 
 SGD::SGD(Module &module, const SgdOptions &options) : Optimizer(module, sgd(options)) {}
 Adam::Adam(Module &module, const AdamOptions &options) : Optimizer(module, adam(options, false)) {}
+SparseAdam::SparseAdam(Module &module, const AdamOptions &options) : Optimizer(module, sparse_adam(options)) {}
 AdamW::AdamW(Module &module, const AdamOptions &options) : Optimizer(module, adam(options, true)) {}
 
 }  // namespace saltern

@@ -4,6 +4,7 @@
 //          without momentum p -= rate g', and no v is kept
 //   Adam:  m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2;  p -= rate (m / c1) / (sqrt(v / c2) + epsilon)
 //   AdamW: Adam whose weight decay acts on p itself, not on g
+//   SparseAdam: Adam of the rows that a sparse gradient has (runtime/autograd/sparse.h); others, and their m and v, stay
 // Steps are counted for each parameter from its first gradient on, as PyTorch does: c1 = 1 - b1^steps, c2 likewise.
 //
 //   SGD optimizer(net, {0.02, 0.9});
@@ -66,6 +67,10 @@ struct AdamOptions {
 
 struct Adam : Optimizer {
   explicit Adam(Module &module, const AdamOptions &options = {});
+};
+
+struct SparseAdam : Optimizer {
+  explicit SparseAdam(Module &module, const AdamOptions &options = {});
 };
 
 struct AdamW : Optimizer {

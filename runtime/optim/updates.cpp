@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "algorithms/optimizers.h"
+#include "runtime/autograd/sparse.h"
 #include "runtime/kernels/kernels.h"
 #include "runtime/operations.h"
+#include "runtime/tensor/parts.h"
 #include "runtime/tensor/strided.h"
 
 namespace saltern {
@@ -122,6 +125,51 @@ const Operation sgd("sgd", computed(rows[0]), sgd_formula);
 const Operation adam("adam", computed(rows[1]), adam_formula);
 
 }  // namespace operations
+
+namespace {
+
+bool leaves_other_rows(const Update &update) {
+  const Attributes &a = update.attributes;
+  return update.operation == "sgd" && a.real("momentum") == 0 && a.real("weight_decay") == 0;
+}
+
+// Row i of a part is row rows[i] of the whole.
+void write_rows(const Tensor &whole, const std::vector<int64_t> &rows, const Tensor &part) {
+  const size_t bytes = part.bytes() / rows.size();
+  for (size_t i = 0; i < rows.size(); ++i)
+    std::memcpy(static_cast<char *>(whole.raw()) + static_cast<size_t>(rows[i]) * bytes,
+                static_cast<const char *>(part.raw()) + i * bytes, bytes);
+  whole.written();
+}
+
+}  // namespace
+
+void update_in_place(const Update &update, const Variable &gradient, std::vector<Tensor> inputs) {
+  const bool only_touched = update.attributes.integer("only_touched", 0) != 0;
+  if (only_touched && !gradient.sparse())
+    fail("the update takes sparse gradients only, and that of a parameter of ", to_string(inputs.at(parameter).shape()),
+         " is dense");
+  bool by_rows = gradient.sparse() && (only_touched || leaves_other_rows(update));
+  for (const Tensor &t : kept(inputs)) by_rows &= t.has_layout(Layout::row_major);
+  if (!by_rows) {
+    inputs[slope] = gradient.value();
+    return update_in_place(update, inputs);
+  }
+  const SparseRows touched = coalesced(*gradient.sparse());
+  Update of_rows = update;
+  if (only_touched)  // PyTorch's SparseAdam adds epsilon to the root before it is corrected
+    of_rows.attributes.set("epsilon", update.attributes.real("epsilon") /
+                                          std::sqrt(1 - std::pow(update.attributes.real("beta2"),
+                                                                 static_cast<double>(steps_of(inputs) + 1))));
+  if (touched.rows.empty()) return void(++*inputs[steps].data<int64_t>());
+  Tensors part = inputs;
+  for (size_t i = 0; i < part.size(); ++i)
+    if (i != rate && i != steps && i != slope) part[i] = picked(inputs[i], 0, touched.rows);
+  part[slope] = touched.values;
+  update_in_place(of_rows, part);
+  for (size_t i = 0; i < part.size(); ++i)
+    if (i != rate && i != steps && i != slope) write_rows(inputs[i], touched.rows, part[i]);
+}
 
 void update_in_place(const Update &update, const std::vector<Tensor> &inputs) {
   const Tensors in = arranged(update.operation, inputs), out = kept(in), given = kept(inputs);

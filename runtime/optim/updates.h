@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/autograd/operation.h"
+#include "runtime/autograd/variable.h"
 
 namespace saltern {
 
@@ -26,5 +26,8 @@ struct Update {
 
 // Computes the update of what an operation takes, and writes it over p, steps and slots.
 void update_in_place(const Update &update, const std::vector<Tensor> &inputs);
+// Likewise given the gradient as a Variable. Where that is sparse (runtime/autograd/sparse.h), and the update is none where
+// it is 0, or says only_touched (SparseAdam), its rows alone are updated.
+void update_in_place(const Update &update, const Variable &gradient, std::vector<Tensor> inputs);
 
 }  // namespace saltern

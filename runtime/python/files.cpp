@@ -70,8 +70,8 @@ void update(const std::string &operation, const nb::dict &options, const std::ve
       attributes.set(nb::cast<std::string>(name), nb::cast<int64_t>(nb::int_(value)));
   }
   std::vector<Tensor> in;
-  for (const Variable &v : tensors) in.push_back(v.value());
-  update_in_place({operation, attributes, {}, 0}, in);
+  for (const Variable &v : tensors) in.push_back(in.size() == 1 ? Tensor() : v.value());
+  update_in_place({operation, attributes, {}, 0}, tensors.at(1), in);
 }
 
 }  // namespace

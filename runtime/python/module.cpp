@@ -8,6 +8,7 @@
 
 #include "runtime/autograd/backward.h"
 #include "runtime/autograd/batching.h"
+#include "runtime/autograd/sparse.h"
 #include "runtime/formula/computation.h"
 #include "runtime/kernels/thread_pool.h"
 #include "runtime/layers/indexing.h"
@@ -58,8 +59,20 @@ Variable part(const Variable &x, nb::handle key) {
   return part_of(x, all);
 }
 
+// ---- Sparse gradients.
+
+const SparseRows &sparse(const Variable &v) {
+  if (!v.sparse()) throw ArgumentError("a dense tensor, " + to_string(v.shape()) + ", has no rows of a sparse one");
+  return *v.sparse();
+}
+const SparseRows &coalesced_rows(const Variable &v) {
+  if (!sparse(v).is_coalesced) fail("a sparse tensor has to be coalesced first: coalesce()");
+  return sparse(v);
+}
+
 std::string text_of(const Variable &v) {
-  return std::string("tensor of ") + std::string(facts(v.type()).name) + to_string(v.shape());
+  return std::string(v.sparse() ? "sparse tensor of " : "tensor of ") + std::string(facts(v.type()).name) +
+         to_string(v.shape());
 }
 
 }  // namespace
@@ -94,6 +107,16 @@ NB_MODULE(_saltern, m) {
           nb::arg("value").none())
       .def("item", [](const Variable &v) { return nb::cast(v.value().item()); })
       .def("detach", &Variable::detached)
+      .def_prop_ro("is_sparse", [](const Variable &v) { return v.sparse() != nullptr; })
+      .def("is_coalesced", [](const Variable &v) { return sparse(v).is_coalesced; })
+      .def("indices",
+           [](const Variable &v) {
+             const std::vector<int64_t> &rows = coalesced_rows(v).rows;
+             return Variable(Tensor::of<int64_t>({1, static_cast<int64_t>(rows.size())}, rows));
+           })
+      .def("values", [](const Variable &v) { return Variable(coalesced_rows(v).values); })
+      .def("coalesce", [](const Variable &v) { return of_sparse(v.shape(), coalesced(sparse(v))); })
+      .def("to_dense", [](const Variable &v) { return v.sparse() ? Variable(dense(v.shape(), *v.sparse())) : v; })
       .def(
           "copy_",
           [](Variable &v, const Variable &from) -> Variable & {

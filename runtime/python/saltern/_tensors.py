@@ -138,7 +138,7 @@ def _spread(name):
     return method
 
 
-for _name in ('reshape', 'view', 'permute', 'expand', 'repeat', 'flip'):
+for _name in ('reshape', 'view', 'permute', 'expand', 'repeat', 'flip', 'sum_to_size'):
     setattr(Tensor, _name, _spread(_name))
 
 

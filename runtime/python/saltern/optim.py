@@ -77,6 +77,16 @@ class Adam(Optimizer):
                 'weight_decay': float(group['weight_decay']), 'decoupled': self._decoupled}
 
 
+class SparseAdam(Adam):
+    """Adam of the rows that sparse gradients name (nn.Embedding(..., sparse=True)); others, and their moments, stay."""
+
+    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8):
+        super().__init__(params, lr, betas, eps)
+
+    def _options(self, group):
+        return {**super()._options(group), 'only_touched': 1}
+
+
 class AdamW(Adam):
     _decoupled = 1
 
