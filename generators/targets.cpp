@@ -5,6 +5,7 @@
 
 #include "generators/kernel.h"
 #include "runtime/error.h"
+#include "schedules/by_structure.h"
 #include "schedules/machine.h"
 
 namespace saltern::generators {
@@ -43,6 +44,14 @@ std::string gpu_features(const std::string &gpu) {
   for (const GpuRow &g : gpu_rows)
     if (g.name == gpu) return g.features;
   fail("there is no GPU target '", gpu, "'; expected opencl or cuda");
+}
+
+bool has_gpu_pattern(const std::string &of) {
+  using formula::Pattern;
+  for (const Pattern p : {Pattern::map, Pattern::gather, Pattern::row, Pattern::column, Pattern::window,
+                          Pattern::contraction, Pattern::scatter, Pattern::scan, Pattern::recurrence})
+    if (formula::name(p) == of) return schedules::has_gpu_pattern(p);
+  fail("there is no class '", of, "'");
 }
 
 std::vector<KernelTargets> all_kernel_targets() {

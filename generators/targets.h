@@ -29,6 +29,9 @@ struct KernelTargets {
   std::vector<std::string> classes;  // of its stages (dsl/structure.h)
   std::string why_no_gpu;            // empty: it has a GPU mapping
 };
+// Whether stages of a class, by its name, can be scheduled for GPUs. Throws an Error where there is no such class.
+bool has_gpu_pattern(const std::string &of);
+
 // In the order of classes, then of names.
 std::vector<KernelTargets> all_kernel_targets();
 

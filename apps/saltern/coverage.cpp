@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -26,16 +27,21 @@ struct Answer {
 struct Answers {
   const NameList &list;
   std::vector<Answer> all;
-  int working = 0;
+  int working = 0, arithmetic = 0;  // of those that are, or are arithmetic
 
   Answers(const NameList &list, const Coverage &coverage) : list(list) {
     for (const ListedName &n : list.names) {
       all.push_back({n, coverage.of(list, n)});
       working += all.back().facts.works;
+      arithmetic += n.kind != ListedName::Kind::no_arithmetic;
     }
   }
-  // To three digits, rounded down: 1 is all of them.
-  double share() const { return static_cast<int>(1000.0 * working / static_cast<double>(all.size())) / 1000.0; }
+  // Of all names, and of those that are arithmetic; to three digits, rounded down: 1 is all of them.
+  double share() const { return share_of(static_cast<double>(all.size())); }
+  double share_of_arithmetic() const { return share_of(std::max(arithmetic, 1)); }
+
+ private:
+  double share_of(double count) const { return static_cast<int>(1000.0 * working / count) / 1000.0; }
 };
 
 // What is known of a row, under the names of columns.
@@ -52,11 +58,12 @@ constexpr Column columns[] = {{"algorithm", &CoverageFacts::algorithm},
                               {"onnx_in", &CoverageFacts::onnx_in},
                               {"onnx_out", &CoverageFacts::onnx_out}};
 
-// The share of each list under its name, and all rows.
+// The share of each list under its name, that of what is arithmetic, and all rows.
 void print_json(const std::vector<Answers> &lists) {
-  ordered_json out, names;
+  ordered_json out, of_arithmetic, names;
   for (const Answers &a : lists) {
     out[a.list.name] = a.share();
+    of_arithmetic[a.list.name] = a.share_of_arithmetic();
     ordered_json &rows = names[a.list.name] = ordered_json::array();
     for (const Answer &row : a.all) {
       ordered_json r = {{"name", row.name.name}, {"group", row.name.group}, {"state", row.kind()}};
@@ -67,6 +74,7 @@ void print_json(const std::vector<Answers> &lists) {
       rows.push_back(r);
     }
   }
+  out["of_arithmetic"] = of_arithmetic;
   out["names"] = names;
   std::printf("%s\n", out.dump().c_str());
 }
@@ -76,8 +84,8 @@ std::string or_dash(const std::string &fact) { return fact.empty() ? "-" : fact;
 void print_shares(const std::vector<Answers> &lists) {
   std::vector<std::vector<std::string>> rows;
   for (const Answers &a : lists) {
-    char share[16];
-    std::snprintf(share, sizeof share, "%.3f", a.share());
+    char share[64];
+    std::snprintf(share, sizeof share, "%.3f, %.3f of what is arithmetic", a.share(), a.share_of_arithmetic());
     rows.push_back(
         {a.list.name, share, std::to_string(a.working) + " of " + std::to_string(a.all.size()), a.list.source});
   }
@@ -99,10 +107,10 @@ void print_rows(const Answers &answers) {
 
 // What docs/coverage.md has: one row for all names that are alike.
 void print_markdown(const std::vector<Answers> &lists) {
-  std::printf("| list | names of | here | share |\n|---|---|---|---|\n");
+  std::printf("| list | names of | here | share | of what is arithmetic |\n|---|---|---|---|---|\n");
   for (const Answers &a : lists)
-    std::printf("| [%s](#%s) | %s | %d of %zu | %.3f |\n", a.list.name.c_str(), a.list.name.c_str(),
-                a.list.source.c_str(), a.working, a.all.size(), a.share());
+    std::printf("| [%s](#%s) | %s | %d of %zu | %.3f | %.3f |\n", a.list.name.c_str(), a.list.name.c_str(),
+                a.list.source.c_str(), a.working, a.all.size(), a.share(), a.share_of_arithmetic());
   for (const Answers &a : lists) {
     std::printf("\n## %s\n", a.list.name.c_str());
     std::map<std::vector<std::string>, std::string> alike;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <functional>
+#include <iterator>
 #include <set>
 #include <sstream>
 
@@ -27,32 +28,64 @@ const std::set<std::string> &layers_in_cpp() {
   return all;
 }
 
-// What a layer applied when it was tried.
+using Words = std::vector<std::string>;
+
+// What was found by trying (tests/python/tried.py says how its lines read).
 struct Tried {
-  bool onnx = false;
-  Operations operations;
+  struct Row {
+    bool onnx = false;
+    Operations operations;
+  };
+  std::map<std::string, Row> layers, functions;
+  std::map<std::string, Words> classes;  // of operations
+  std::map<std::string, std::set<std::string>> python;
+  std::set<std::string> differentiated;  // operators of ONNX
+
+  Tried() {
+    std::istringstream text(coverage_texts().at(tried));
+    for (std::string line; std::getline(text, line);) {
+      std::istringstream in(line);
+      Words words{std::istream_iterator<std::string>(in), {}};
+      const std::string kind = words.at(0), name = words.at(1);
+      const auto rest = [&](int from) { return Words(words.begin() + from, words.end()); };
+      if (kind == "layer")
+        layers[name] = {words.at(2) == "onnx", operations(rest(3))};
+      else if (kind == "function")
+        functions[name] = {false, operations(rest(2))};
+      else if (kind == "operation")
+        classes[name] = rest(2);
+      else if (kind == "python")
+        python[name].insert(words.begin() + 2, words.end());
+      else if (kind == "gradient")
+        differentiated.insert(words.begin() + 1, words.end());
+      else
+        fail(tried, " has a line that begins with '", kind, "'");
+    }
+  }
+
+  static Operations operations(const Words &names) {
+    Operations all;
+    for (const std::string &n : names)
+      if (const Operation *o = find_operation(n)) all.push_back(o);
+    return all;
+  }
 };
 
-std::map<std::string, Tried> read_tried_layers() {
-  std::map<std::string, Tried> all;
-  std::istringstream text(coverage_texts().at(tried_layers));
-  for (std::string line; std::getline(text, line);) {
-    std::istringstream words(line);
-    std::string name, onnx;
-    if (!(words >> name >> onnx) || name == "#") continue;
-    Tried &t = all[name];
-    t.onnx = onnx == "onnx";
-    for (std::string word; words >> word;)
-      if (const Operation *o = find_operation(word)) t.operations.push_back(o);
-  }
-  return all;
+// The module of Python that has the functions of a family.
+std::string module_of(const std::string &family) {
+  static const std::map<std::string, std::string> others = {{"", "saltern.nn.functional"},
+                                                            {"init", "saltern.nn.init"},
+                                                            {"windows", "saltern.signal.windows"},
+                                                            {"complex", "saltern"}};
+  const auto found = others.find(family);
+  return found == others.end() ? "saltern." + family : found->second;
 }
 
 }  // namespace
 
 struct Coverage::Tables {
   std::map<std::string, bool> has_gpu;  // kernels
-  std::map<std::string, Tried> tried = read_tried_layers();
+  Tried found;
 
   Tables() {
     for (const generators::KernelTargets &k : generators::all_kernel_targets()) has_gpu[k.name] = k.why_no_gpu.empty();
@@ -64,8 +97,8 @@ struct Coverage::Tables {
     if (!nn::find_layer(name)) return false;
     f.here = "layer " + name;
     f.cpp = yes_if(layers_in_cpp().count(name) > 0);
-    f.python = "yes";  // whose classes are the rows
-    if (const auto t = tried.find(name); t != tried.end()) {
+    f.python = yes_if(is_in("saltern.nn", name));
+    if (const auto t = found.layers.find(name); t != found.layers.end()) {
       applied(t->second.operations, f);
       f.onnx_in = f.onnx_out = yes_if(t->second.onnx);
     }
@@ -75,17 +108,34 @@ struct Coverage::Tables {
   bool functions(const std::string &name, CoverageFacts &f) const {
     const nn::Function *function = nn::find_function(name);
     if (!function) return false;
+    const size_t dot = name.rfind('.');
     f.here = "function " + name;
-    f.cpp = f.python = "yes";  // by its name, both
+    f.cpp = "yes";  // by nn::call, which was asked just now
+    f.python = yes_if(is_in(module_of(dot == std::string::npos ? "" : name.substr(0, dot)), name.substr(dot + 1)));
     Operations all;
-    if (const Operation *named = find_operation(name))
+    if (const auto t = found.functions.find(name); t != found.functions.end())
+      all = t->second.operations;
+    else if (const Operation *named = find_operation(name))
       all = {named};
     else if (function->operation())
       all = {function->operation()};
-    else if (const Tried *t = layer_of(*function))
+    else if (const Tried::Row *t = layer_of(*function))
       all = t->operations;
     applied(all, f);
     return true;
+  }
+
+  bool keras(const std::string &name, CoverageFacts &f) const { return functions("keras." + name, f); }
+
+  // What its package has beside rows: containers, and what is made of several rows.
+  bool python(const std::string &name, CoverageFacts &f) const {
+    for (const char *module : {"saltern.nn", "saltern.ops", "saltern"})
+      if (is_in(module, name)) {
+        f.here = std::string("Python ") + module + "." + name;
+        f.python = "yes";
+        return true;
+      }
+    return false;
   }
 
   bool operators(const std::string &name, CoverageFacts &f) const {
@@ -99,8 +149,7 @@ struct Coverage::Tables {
     const bool lowered = op && op->lower;
     f.here = "operator " + name;
     f.algorithm = walks ? "graphs" : lowered ? "formula" : "host";
-    f.gradient = walks || lowered ? "derived" : "none";
-    f.gpu = yes_if(lowered);
+    if (found.differentiated.count(name) > 0) f.gradient = "derived";
     f.onnx_in = f.onnx_out = "yes";  // whatever is read is written by `convert`
     return true;
   }
@@ -111,7 +160,8 @@ struct Coverage::Tables {
     const Operation *o = find_operation(name);
     if (!o) return false;
     f.here = "update " + name;
-    f.cpp = f.python = "yes";
+    f.cpp = "yes";
+    f.python = yes_if(is_in("saltern.optim", optimizer));
     applied({o}, f);
     f.gradient = "";
     return true;
@@ -138,16 +188,27 @@ struct Coverage::Tables {
                  : every([](const Operation &o) { return bool(o.gradient_is_derived); }) ? "derived"
                                                                                          : "explicit";
     f.kernel = every(has_kernels) ? "yes" : none(has_kernels) ? "no" : "partly";
-    f.gpu = yes_if(every([&](const Operation &o) {
-      const auto kernel = has_gpu.find(o.name);
-      return kernel == has_gpu.end() ? o.algorithm != nullptr : kernel->second;
-    }));
+    // Unknown where one of them was not tried.
+    const auto is_known = [&](const Operation &o) { return has_gpu.count(o.name) + found.classes.count(o.name) > 0; };
+    if (every(is_known)) f.gpu = yes_if(every([&](const Operation &o) { return runs_on_gpu(o); }));
+  }
+
+  bool runs_on_gpu(const Operation &o) const {
+    if (const auto kernel = has_gpu.find(o.name); kernel != has_gpu.end()) return kernel->second;
+    const Words &all = found.classes.at(o.name);
+    return o.algorithm && std::all_of(all.begin(), all.end(), generators::has_gpu_pattern);
+  }
+
+  bool is_in(const std::string &module, const std::string &name) const {
+    const auto m = found.python.find(module);
+    return m != found.python.end() && m->second.count(name) > 0;
   }
 
   // A layer that calls it; null where none was tried.
-  const Tried *layer_of(const nn::Function &f) const {
+  const Tried::Row *layer_of(const nn::Function &f) const {
     for (const nn::LayerRow *row : nn::all_layers())
-      if (const auto t = tried.find(row->name()); row->function() == &f && t != tried.end()) return &t->second;
+      if (const auto t = found.layers.find(row->name()); row->function() == &f && t != found.layers.end())
+        return &t->second;
     return nullptr;
   }
 };
@@ -157,10 +218,9 @@ Coverage::~Coverage() = default;
 
 CoverageFacts Coverage::of(const NameList &list, const ListedName &name) const {
   using Ask = bool (Tables::*)(const std::string &, CoverageFacts &) const;
-  static const std::map<std::string, Ask> by_name = {{"layers", &Tables::layers},
-                                                     {"functions", &Tables::functions},
-                                                     {"operators", &Tables::operators},
-                                                     {"updates", &Tables::updates}};
+  static const std::map<std::string, Ask> by_name = {
+      {"layers", &Tables::layers}, {"functions", &Tables::functions}, {"keras", &Tables::keras},
+      {"python", &Tables::python}, {"operators", &Tables::operators}, {"updates", &Tables::updates}};
   CoverageFacts f;
   f.note = name.note;
   if (name.kind != ListedName::Kind::asked) return f;

@@ -80,7 +80,7 @@ class Reading {
 std::vector<NameList> name_lists() {
   std::vector<NameList> all;
   for (const auto &[file, text] : coverage_texts())
-    if (file != tried_layers) all.push_back(Reading(file, text).list());
+    if (file != tried) all.push_back(Reading(file, text).list());
   return all;
 }
 

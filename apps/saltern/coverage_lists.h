@@ -3,7 +3,8 @@
 // this program.
 //
 //   # keras.layers 3.15.1            where the names come from
-//   asks layers                      the tables that may know a name as it stands: layers, functions, operators, updates
+//   asks layers                      the tables that may know a name as it stands: layers, functions, keras (functions of
+//                                    that family), operators, updates, python (what its package has beside rows)
 //   conv Conv1D Conv2D               a group, and names in it
 //   = Dense Linear: units is ...     has another name here, with the same meaning; what there is to say of arguments
 //   ! Select: chooses by ...         has the same name here, with another meaning
@@ -35,8 +36,8 @@ struct NameList {
 // In alphabetical order. Throws where a file is not as above.
 std::vector<NameList> name_lists();
 
-// Beside the lists: what layers did when they were tried, which tests/python/test_coverage.py writes and holds to.
-constexpr char tried_layers[] = "tried_layers.txt";
+// Beside the lists: what was found by trying, which tests/python/tried.py writes and test_coverage.py holds to.
+constexpr char tried[] = "tried.txt";
 
 // The files by name (cmake/embed.cmake writes it).
 const std::map<std::string, std::string> &coverage_texts();

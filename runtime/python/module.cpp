@@ -3,9 +3,11 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/set.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "dsl/structure.h"
 #include "runtime/autograd/backward.h"
 #include "runtime/autograd/batching.h"
 #include "runtime/autograd/sparse.h"
@@ -68,6 +70,18 @@ const SparseRows &sparse(const Variable &v) {
 const SparseRows &coalesced_rows(const Variable &v) {
   if (!sparse(v).is_coalesced) fail("a sparse tensor has to be coalesced first: coalesce()");
   return sparse(v);
+}
+
+// The classes of the stages that a step's formula is made of; none where it has none.
+std::set<std::string> classes(const Step &step) {
+  std::set<std::string> names;
+  formula::Values in;
+  for (const Variable &v : step.inputs())
+    in.push_back(
+        formula::input("x" + std::to_string(in.size()), {v.shape().begin(), v.shape().end()}, v.value().type()));
+  if (const Operation &o = step.operation(); o.algorithm)
+    for (const formula::Pattern p : formula::classes_of(o.algorithm(in, step.attributes()))) names.insert(name(p));
+  return names;
 }
 
 std::string text_of(const Variable &v) {
@@ -167,11 +181,11 @@ NB_MODULE(_saltern, m) {
   m.def(
       "operations",
       [](const std::vector<Variable> &results) {
-        std::vector<std::string> names;
-        for (const auto &step : steps_behind(results)) names.push_back(step->operation().name);
-        return names;
+        std::map<std::string, std::set<std::string>> all;
+        for (const auto &step : steps_behind(results)) all[step->operation().name].merge(classes(*step));
+        return all;
       },
-      "The names of the operations behind results, as far as these were recorded.");
+      "The operations behind results, as far as these were recorded, and the classes of their formulas' stages.");
 
   nb::class_<NoGradient>(m, "NoGradient").def(nb::init<>());
   nb::class_<Batching>(m, "Batching").def(nb::init<>()).def("compute", &Batching::compute).def("drop", &Batching::drop);
