@@ -143,6 +143,60 @@ const Filler by_fans[] = {
      [](const Arguments &a, const Shape &s) { return normal_about_zero(s, kaiming_deviation(a, s)); }, 2},
 };
 
+// ---- Keras' ones, of PyTorch's shapes: (out, in, ...).
+
+double spread(const Shape &s, double scale, const std::string &mode) {
+  const Fans f = s.size() < 2 ? Fans{static_cast<double>(elements(s)), static_cast<double>(elements(s))} : fans(s);
+  const double fan = mode == "fan_in" ? f.in : mode == "fan_out" ? f.out : (f.in + f.out) / 2;
+  return std::sqrt(scale / std::max(1.0, fan));
+}
+// Two deviations of normal numbers and no more; such numbers have this deviation themselves.
+constexpr double deviation_within_two = 0.87962566103423978;
+Numbers truncated(const Shape &s, double deviation) {
+  return drawn(s, [=] { return deviation / deviation_within_two * normal_between(-2, 2); });
+}
+const Filler of_keras[] = {
+    {"variance_scaling_", ", scale=1.0, mode='fan_in', distribution='truncated_normal'",
+     [](const Arguments &a, const Shape &s) {
+       if (!(a.real("scale") > 0)) a.refuse("scale", "a number above 0");
+       const double deviation = spread(s, a.real("scale"), a.word("mode", {"fan_in", "fan_out", "fan_avg"}));
+       const std::string &of = a.word("distribution", {"truncated_normal", "untruncated_normal", "uniform"});
+       return of == "uniform"            ? uniform_within(s, bound_of_deviation * deviation)
+              : of == "truncated_normal" ? truncated(s, deviation)
+                                         : normal_about_zero(s, deviation);
+     }},
+    {"lecun_normal_", "", [](const Arguments &, const Shape &s) { return truncated(s, spread(s, 1, "fan_in")); }},
+    {"lecun_uniform_", "",
+     [](const Arguments &, const Shape &s) { return uniform_within(s, bound_of_deviation * spread(s, 1, "fan_in")); }},
+    // Cosines, or sines, (time, 1, frequency), seen through a window.
+    {"stft_", ", side='real', window='hann', scaling='density', periodic=False",
+     [](const Arguments &a, const Shape &s) {
+       const bool real = a.word("side", {"real", "imag"}) == "real";
+       Numbers window(static_cast<size_t>(s[0]), 1);
+       double scale = 0;
+       if (a["window"].as<std::string>())
+         window = variable_of(
+                      call("windows." + a.word("window"), {s[0]}, {{"sym", !a.flag("periodic")}, {"dtype", "float64"}}))
+                      .value()
+                      .reals();
+       else if (a.has("window"))
+         window = a.reals("window", window.size());
+       const bool scaled = a.has("window") && a.has("scaling");
+       const bool density = scaled && a.word("scaling", {"density", "spectrum"}) == "density";
+       for (double w : window) scale += density ? w * w : std::abs(w);
+       scale = !scaled ? 1 : density ? std::sqrt(scale) : scale;
+       Numbers all;
+       for (int64_t t = 0; t < s[0]; ++t)
+         for (int64_t i = 0; i < s[1] * s[2]; ++i) {
+           const double angle =
+               -M_PI * static_cast<double>(t * (i % s[2])) / static_cast<double>(std::max<int64_t>(s[2] - 1, 1));
+           all.push_back((real ? std::cos(angle) : std::sin(angle)) * window[static_cast<size_t>(t)] / scale);
+         }
+       return all;
+     },
+     3, 3},
+};
+
 // ---- Structured ones.
 
 const Filler eye(

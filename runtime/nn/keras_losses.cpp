@@ -22,6 +22,7 @@ const std::string reduction = "reduction='mean'";
 using E = const Value &;
 const std::string of_focal =
     "apply_class_balancing=False, alpha=0.25, gamma=2.0, from_logits=False, label_smoothing=0.0, " + reduction;
+const std::string of_shares = "from_logits=False, label_smoothing=0.0, " + reduction;
 const ElementLoss element_losses[] = {
     {"log_cosh", "LogCosh", reduction, [](E x, E t, const Arguments &) { return algorithms::log_cosh_loss(x, t); },
      reduction},
@@ -35,6 +36,15 @@ const ElementLoss element_losses[] = {
      [](E x, E t, const Arguments &) { return algorithms::square(algorithms::hinge_loss(x, t)); }, reduction},
     {"poisson_loss", "Poisson", reduction,
      [](E x, E t, const Arguments &) { return algorithms::poisson_loss(x, t, false, false, epsilon); }, reduction},
+    {"binary_crossentropy", "BinaryCrossentropy", of_shares,
+     [](E x, E given, const Arguments &a) {
+       const double smooth = a.real("label_smoothing");
+       const Value t = given * (1 - smooth) + 0.5 * smooth;
+       if (a.flag("from_logits")) return max(x, 0) - x * t + log(exp(-abs(x)) + 1);
+       const Value sure = min(max(x, epsilon), 1 - epsilon);
+       return -(t * log(sure)) - (1 - t) * log(1 - sure);
+     },
+     of_shares},
     {"binary_focal_crossentropy", "BinaryFocalCrossentropy", of_focal,
      [](E x, E given, const Arguments &a) {
        const double smooth = a.real("label_smoothing"), alpha = a.real("alpha");
@@ -65,7 +75,29 @@ struct ClassLoss {
   LayerRow row;
 };
 
+// Targets that are a little of all classes.
+Value smoothed(const Value &x, const Value &t, int axis, double smooth) {
+  const Value classes = inlined({}, [&](const Axes &) { return cast(x.type(), x.extent(axis)); });
+  return t * (1 - smooth) + smooth / classes;
+}
+// Of what is above 0, the share of the whole that each class has.
+Value share_of(const Value &p, int axis) { return named("share", min(max(p / sum(p, {axis}), epsilon), 1 - epsilon)); }
+Value unit(const Value &x, int axis) { return x / max(sqrt(sum(x * x, {axis})), epsilon); }
+
 const ClassLoss class_losses_of_keras[] = {
+    {"categorical_crossentropy", "CategoricalCrossentropy", "from_logits=False, label_smoothing=0.0, ",
+     [](E x, E t, int axis, const Arguments &a) {
+       const Value logs = a.flag("from_logits") ? algorithms::log_softmax(x, axis) : log(share_of(x, axis));
+       return sum(-smoothed(x, t, axis, a.real("label_smoothing")) * logs, {axis});
+     }},
+    {"kl_divergence", "KLDivergence", "",
+     [](E x, E given, int axis, const Arguments &) {
+       const Value t = min(max(given, epsilon), 1), p = min(max(x, epsilon), 1);
+       return sum(t * log(t / p), {axis});
+     }},
+    // Keras' CosineSimilarity, whose name is that of PyTorch's layer: the less, the more alike two are.
+    {"cosine_similarity_loss", "CosineSimilarityLoss", "",
+     [](E x, E t, int axis, const Arguments &) { return sum(-unit(t, axis) * unit(x, axis), {axis}); }},
     {"categorical_hinge", "CategoricalHinge", "",
      [](E x, E t, int axis, const Arguments &) {
        return algorithms::relu(greatest((1 - t) * x, {axis}) - sum(t * x, {axis}) + 1);
@@ -73,11 +105,8 @@ const ClassLoss class_losses_of_keras[] = {
     {"categorical_focal_crossentropy", "CategoricalFocalCrossentropy",
      "alpha=0.25, gamma=2.0, from_logits=False, label_smoothing=0.0, ",
      [](E x, E given, int axis, const Arguments &a) {
-       const double smooth = a.real("label_smoothing");
-       const Value classes = inlined({}, [&](const Axes &) { return cast(x.type(), x.extent(axis)); });
-       const Value t = given * (1 - smooth) + smooth / classes;
-       const Value p = a.flag("from_logits") ? algorithms::softmax(x, axis) : x;
-       const Value share = named("share", min(max(p / sum(p, {axis}), epsilon), 1 - epsilon));
+       const Value t = smoothed(x, given, axis, a.real("label_smoothing"));
+       const Value share = share_of(a.flag("from_logits") ? algorithms::softmax(x, axis) : x, axis);
        return sum(power(1 - share, a.real("gamma")) * (a.real("alpha") * -t * log(share)), {axis});
      }},
 };
@@ -101,6 +130,28 @@ const Function generalized("categorical_generalized_cross_entropy", "input, targ
                            });
 const LayerRow generalized_layer("CategoricalGeneralizedCrossEntropy", "q=0.5, " + reduction,
                                  calls("categorical_generalized_cross_entropy", "input, target"));
+
+const std::string of_labels = "from_logits=False, ignore_class=None, " + reduction;
+const Function sparse("sparse_categorical_crossentropy", "input, target, " + of_labels, [](const Arguments &a) {
+  const Named options = {{"ignore_index", a.has("ignore_class") ? a["ignore_class"] : Argument(-100)},
+                         {"reduction", a["reduction"]}};
+  if (a.flag("from_logits")) return call("cross_entropy", {a["input"], a["target"]}, options);
+  const Argument share = call("div", {a["input"], call("sum", {a["input"], 1, true})});
+  return call("nll_loss", {call("log", {call("clamp", {share, epsilon, 1 - epsilon})}), a["target"]}, options);
+});
+const LayerRow sparse_layer("SparseCategoricalCrossentropy", of_labels,
+                            calls("sparse_categorical_crossentropy", "input, target"));
+
+// Scores (n, t, c) and labels (n, s), which end where a 0 stands: that is the blank.
+const Function ctc("ctc_of_scores", "input, target, " + reduction, [](const Arguments &a) {
+  const Variable x = a.variable("input"), t = a.variable("target");
+  if (x.shape().size() != 3) a.refuse("input", "scores (n, t, c)");
+  const Tensor steps = Tensor::full({x.shape()[0]}, static_cast<double>(x.shape()[1]), Type::i64);
+  const Argument loss = call("keras.ctc_loss", {t, x, call("count_nonzero", {t, 1}), steps});
+  const std::string &how = a.word("reduction", {"none", "mean", "sum"});
+  return how == "none" ? loss : call(how, {loss});
+});
+const LayerRow ctc_layer("CTC", reduction, calls("ctc_of_scores", "input, target"));
 
 // ---- Of sets, which all dimensions are, or some.
 

@@ -30,6 +30,11 @@ def filled(name, shape, *args, **kwargs):
     ('xavier_normal_', (), 0, math.sqrt(2 / 500)),
     ('kaiming_uniform_', (math.sqrt(5),), 0, math.sqrt(2 / 6 / 300)),
     ('kaiming_normal_', (0, 'fan_out', 'relu'), 0, math.sqrt(2 / 200)),
+    ('variance_scaling_', (2.0,), 0, math.sqrt(2 / 300)),
+    ('variance_scaling_', (1.0, 'fan_avg', 'uniform'), 0, math.sqrt(1 / 250)),
+    ('variance_scaling_', (1.5, 'fan_out', 'untruncated_normal'), 0, math.sqrt(1.5 / 200)),
+    ('lecun_normal_', (), 0, math.sqrt(1 / 300)),
+    ('lecun_uniform_', (), 0, math.sqrt(1 / 300)),
 ])
 def test_moments(name, args, mean, deviation):
     values = filled(name, (200, 300), *args)
@@ -51,6 +56,19 @@ def test_structure():
         rows = rows if rows.shape[0] <= rows.shape[1] else rows.T
         np.testing.assert_allclose(rows @ rows.T, 4 * np.eye(len(rows)), atol=1e-5)
     assert ((filled('sparse_', (10, 6), 0.25) == 0).sum(0) == 3).all()
+
+
+def test_truncated_numbers_end():
+    assert np.abs(filled('lecun_normal_', (50, 100))).max() <= 2 * math.sqrt(1 / 100) / 0.8796
+
+
+def test_stft_is_a_fourier_transform():
+    x, window = np.random.default_rng(0).uniform(-1, 1, 8), np.hanning(8)
+    spectrum = np.fft.rfft(x * window)
+    for side in ('real', 'imag'):
+        kernel = filled('stft_', (8, 1, 5), side, scaling='spectrum')[:, 0]
+        np.testing.assert_allclose(x @ kernel, getattr(spectrum, side) / window.sum(), atol=1e-6)
+    assert np.isclose((filled('stft_', (8, 1, 5), window=list(range(8)))[:, 0, 0] ** 2).sum(), 1)
 
 
 def test_dirac_keeps_images():
