@@ -232,6 +232,38 @@ const LayerRow multihead_attention(
      [](Layer &self, const Arguments &in) { return Heads(self, in).result(); }},
     make_heads);
 
+// The same with tensors in the place of a layer's parameters.
+const Function multi_head_attention_forward(
+    "multi_head_attention_forward",
+    "query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v, add_zero_attn, "
+    "dropout_p, out_proj_weight, out_proj_bias, training=True, key_padding_mask=None, need_weights=True, "
+    "attn_mask=None, "
+    "use_separate_proj_weight=False, q_proj_weight=None, k_proj_weight=None, v_proj_weight=None, static_k=None, "
+    "static_v=None, average_attn_weights=True, is_causal=False",
+    [](const Arguments &a) {
+      for (const char *name : {"static_k", "static_v"})
+        if (a.has(name)) a.refuse(name, "None");
+      const Argument width = a["embed_dim_to_check"];
+      Layer heads(multihead_attention, multihead_attention.made_with().bind(
+                                           a.owner(), {width, a["num_heads"]},
+                                           {{"dropout", a["dropout_p"]}, {"add_zero_attn", a["add_zero_attn"]}}));
+      const bool separate = a.flag("use_separate_proj_weight");
+      heads.parameter("in_proj_weight", separate ? Variable() : a.variable_if_given("in_proj_weight"));
+      for (const char *name : {"q_proj_weight", "k_proj_weight", "v_proj_weight"})
+        heads.parameter(name, separate ? a.variable(name) : Variable());
+      for (const char *name : {"in_proj_bias", "bias_k", "bias_v"}) heads.parameter(name, a.variable_if_given(name));
+      const LayerRow &linear = *find_layer("Linear");
+      const auto out = std::make_shared<Layer>(linear, linear.made_with().bind(a.owner(), {width, width}));
+      out->parameter("weight", a.variable("out_proj_weight"));
+      out->parameter("bias", a.variable_if_given("out_proj_bias"));
+      heads.part("out_proj", out);
+      heads.train(a.flag("training"));
+      Named options;
+      for (const char *name : {"key_padding_mask", "need_weights", "attn_mask", "average_attn_weights", "is_causal"})
+        options[name] = a[name];
+      return heads.call({a["query"], a["key"], a["value"]}, options);
+    });
+
 }  // namespace
 
 const void *attention() { return &multihead_attention; }

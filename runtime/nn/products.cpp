@@ -3,8 +3,10 @@
 #include "algorithms/contraction.h"
 #include "runtime/layers/binary.h"
 #include "runtime/layers/matmul.h"
+#include "runtime/layers/movement.h"
+#include "runtime/nn/composed.h"
 #include "runtime/nn/families.h"
-#include "runtime/nn/function.h"
+#include "runtime/nn/types.h"
 #include "runtime/tensor/strided.h"
 
 namespace saltern::nn {
@@ -146,6 +148,39 @@ const Function einsum("einsum", "equation, operands", [](const Arguments &a) {
       letters_summed, operands,
       {{"labels", labels}, {"result", std::vector<int64_t>(letters.result.begin(), letters.result.end())}});
 });
+
+// ---- Products of groups: of rows of a, of columns of b, or of what both are summed over, each group up to an offset.
+
+const Function grouped_mm("grouped_mm", "mat_a, mat_b, *, offs=None, bias=None, out_dtype=None",
+                          [](const Arguments &a) -> Argument {
+                            const Variable x = a.variable("mat_a"), y = a.variable("mat_b");
+                            const bool groups_of_x = x.shape().size() == 3, groups_of_y = y.shape().size() == 3;
+                            if (!groups_of_x && x.shape().size() != 2)
+                              a.refuse("mat_a", "a matrix, or one for each group");
+                            if (!groups_of_y && y.shape().size() != 2)
+                              a.refuse("mat_b", "a matrix, or one for each group");
+                            if ((groups_of_x && groups_of_y) == a.has("offs"))
+                              a.refuse("offs", "ends of groups, unless both have one each");
+                            if (a.has("bias")) a.refuse("bias", "None, as PyTorch has it");
+                            const auto in_its_type = [&](const Variable &z) {
+                              return a.has("out_dtype") ? to_type(z, type_named(a.word("out_dtype"))) : z;
+                            };
+                            if (groups_of_x && groups_of_y) return in_its_type(matmul(x, y));
+                            std::vector<Variable> parts;
+                            int64_t begin = 0, group = 0;
+                            for (int64_t end : a.variable("offs").value().integers()) {
+                              const auto part = [&](const Variable &m, bool grouped, int64_t dim) {
+                                return grouped ? composed("select", {m, 0, group}) : slice(m, dim, begin, end - begin);
+                              };
+                              const bool sums = !groups_of_x && !groups_of_y;
+                              const Variable z =
+                                  matmul(part(x, groups_of_x, sums ? 1 : 0), part(y, groups_of_y, sums ? 0 : 1));
+                              parts.push_back(sums ? composed("unsqueeze", {z, 0}) : z);
+                              begin = end;
+                              ++group;
+                            }
+                            return in_its_type(concat(parts, groups_of_x ? 1 : 0));
+                          });
 
 }  // namespace
 

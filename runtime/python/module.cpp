@@ -139,6 +139,7 @@ NB_MODULE(_saltern, m) {
             return v;
           },
           nb::rv_policy::reference)
+      .def("_become", [](Variable &v, const Variable &other) { v = other; })
       .def("__repr__", text_of)
       .def("__getitem__", part, nb::arg("key").none())
       .def(

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 import saltern
+from checks import check_gradients
 
 RANDOM = np.random.default_rng(9)
 
@@ -30,3 +31,21 @@ def test_weights_do_not_change_the_result():
     layer, x = saltern.nn.MultiheadAttention(16, 4), saltern.tensor(RANDOM.standard_normal((6, 2, 16)).astype(np.float32))
     with_weights, without = layer(x, x, x)[0], layer(x, x, x, need_weights=False)[0]
     np.testing.assert_allclose(np.asarray(with_weights), np.asarray(without), rtol=1e-5, atol=1e-6)
+
+
+def test_the_function_is_what_the_layer_is():
+    x = saltern.tensor(RANDOM.standard_normal((6, 2, 8)))
+    for options in ({}, {'add_bias_kv': True, 'add_zero_attn': True}, {'kdim': 8, 'vdim': 5}):
+        layer = saltern.nn.MultiheadAttention(8, 2, **options).double().eval()
+        value = saltern.tensor(RANDOM.standard_normal((6, 2, options.get('vdim', 8))))
+        p = dict(layer.named_parameters())
+        given = saltern.nn.functional.multi_head_attention_forward(
+            x, x, value, 8, 2, p.get('in_proj_weight'), p['in_proj_bias'], p.get('bias_k'), p.get('bias_v'),
+            options.get('add_zero_attn', False), 0.0, p['out_proj.weight'], p['out_proj.bias'],
+            use_separate_proj_weight='vdim' in options, **{name: p.get(name) for name in
+                                                            ('q_proj_weight', 'k_proj_weight', 'v_proj_weight')})
+        for a, b in zip(given, layer(x, x, value)):
+            np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
+        check_gradients(lambda *w: saltern.nn.functional.multi_head_attention_forward(
+            x, x, x, 8, 2, w[0], None, None, None, False, 0.0, w[1], None)[0],
+            [RANDOM.standard_normal((24, 8)), RANDOM.standard_normal((8, 8))])

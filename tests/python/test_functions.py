@@ -180,3 +180,45 @@ def test_mistakes():
         saltern.scatter(saltern.tensor(X), 0, saltern.tensor(INDEX), saltern.tensor(V))
     with pytest.raises(ValueError, match="quantile: 'q'.*between 0 and 1"):
         saltern.quantile(saltern.tensor(X), 1.5)
+
+
+@pytest.mark.parametrize('name, options', [('relu_', ()), ('elu_', (0.7,)), ('celu_', (0.7,)), ('selu_', ()), ('leaky_relu_', (0.2,)),
+                                           ('rrelu_', ()), ('hardtanh_', (-1.0, 0.8)), ('threshold_', (0.1, 0.3))])
+def test_what_writes_over_its_input(name, options):
+    """The memory has the result, unless that is recorded; then all goes on with gradients of first and second order."""
+    functional = saltern.nn.functional
+    array = X.copy()
+    x = saltern.from_numpy(array)
+    expected = np.asarray(getattr(functional, name[:-1])(saltern.tensor(X), *options))
+    assert getattr(functional, name)(x, *options) is x
+    np.testing.assert_array_equal(array, expected)
+
+    def function(x):
+        y = x * x * 0.5 + x
+        z = y * 3  # knows y before
+        getattr(functional, name)(y, *options)
+        return y.sin() + z
+
+    check_gradients(function, [X])
+    leaf = saltern.tensor(X, requires_grad=True)
+    with pytest.raises(ValueError, match=f"{name}: 'input'.*a tensor that was computed"):
+        getattr(functional, name)(leaf, *options)
+    with saltern.no_grad():
+        getattr(functional, name)(leaf, *options)
+    np.testing.assert_array_equal(np.asarray(leaf), expected)
+
+
+def test_products_of_groups():
+    a, b = random.uniform(-1, 1, (5, 3)), random.uniform(-1, 1, (2, 3, 4))
+    ends = saltern.tensor(np.array([2, 5]))
+    grouped = saltern.nn.functional.grouped_mm
+    columns, left, right = (random.uniform(-1, 1, shape) for shape in ((4, 5), (3, 5), (5, 4)))
+    for arrays, wanted in [((a, b), np.concatenate([a[:2] @ b[0], a[2:] @ b[1]])),
+                           ((b, columns), np.concatenate([b[0] @ columns[:, :2], b[1] @ columns[:, 2:]], 1)),
+                           ((left, right), np.stack([left[:, :2] @ right[:2], left[:, 2:] @ right[2:]]))]:
+        np.testing.assert_allclose(np.asarray(grouped(*map(saltern.tensor, arrays), offs=ends)), wanted, atol=1e-12)
+        check_gradients(lambda *tensors: grouped(*tensors, offs=ends), list(arrays))
+    np.testing.assert_allclose(np.asarray(grouped(saltern.tensor(b), saltern.tensor(b.transpose(0, 2, 1).copy()))),
+                               b @ b.transpose(0, 2, 1))
+    with pytest.raises(ValueError, match="grouped_mm: 'offs'"):
+        grouped(saltern.tensor(a), saltern.tensor(b))

@@ -18,6 +18,12 @@ def function_of(row):
     def function(*args, **kwargs):
         return row(*args, **kwargs)
 
+    def written_over(input, *args, **kwargs):
+        input._become(row(input, *args, **kwargs))
+        return input
+
+    if row.name.endswith('_') and '.' not in row.name:
+        function = written_over
     function.__name__, function.__qualname__ = row.name.rpartition('.')[2], row.name
     function.__doc__ = f'{row.name}({row.signature})'
     function.__signature__ = signature_of(row.arguments)
