@@ -409,9 +409,10 @@ class Scheduler {
       along_column(partial, c, {stored, block}, vector, true);
     } else {
       partial.compute_at(stored, block);
-      partial.specialize(columns >= vector).vectorize(c, vector, TailStrategy::GuardWithIf);
       partial.update().reorder(c, within).never_partition(within);
-      partial.update().specialize(columns >= vector).vectorize(c, vector, TailStrategy::GuardWithIf);
+      // A block's vectors are unrolled, or LLVM keeps its sums in memory, where each row waits for the one before.
+      for (Halide::Stage stage : {Halide::Stage(partial), partial.update()})
+        stage.specialize(columns >= vector).vectorize(c, vector, TailStrategy::GuardWithIf).unroll(c);
     }
     f.vectorize(f.args()[0], vector, TailStrategy::GuardWithIf);
     f.update().reorder(f.args()[0], chunk).vectorize(f.args()[0], vector, TailStrategy::GuardWithIf);
