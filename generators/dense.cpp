@@ -7,54 +7,21 @@ namespace {
 
 using formula::Value;
 
-struct Case {
-  int in, out, batch;
-  CallArgument x() const { return {in, batch}; }
-  CallArgument w() const { return {in, out}; }
-  CallArgument dy() const { return {out, batch}; }
-  Call forward() const { return {x(), w(), {out}}; }
-  Call gradient_x() const { return {w(), dy()}; }
-  Call gradient_w() const { return {x(), dy()}; }
-  double flops() const { return 2.0 * in * out * batch; }
-};
+Call call(int in, int out, int batch) { return {{in, batch}, {in, out}, {out}}; }
 
-std::vector<Call> checks(Call (Case::*call)() const) {
-  std::vector<Call> all;
-  for (const Case &c : {Case{1, 1, 1}, {7, 5, 3}, {129, 70, 33}, {16, 16, 6}, {31, 65, 1}}) all.push_back((c.*call)());
-  return all;
+Timing timing(int in, int out, int batch) {
+  return {std::to_string(in) + "-" + std::to_string(out) + " batch " + std::to_string(batch), call(in, out, batch),
+          2.0 * in * out * batch};
 }
 
-std::vector<Timing> timings(Call (Case::*call)() const) {
-  std::vector<Timing> all;
-  for (const Case &c : {Case{1024, 1024, 1024}, {512, 512, 64}, {3136, 10, 64}})
-    all.push_back({std::to_string(c.in) + "-" + std::to_string(c.out) + " batch " + std::to_string(c.batch),
-                   (c.*call)(), c.flops()});
-  return all;
-}
-
-const Kernel dense(
-    "dense",
-    [](Build &k) {
-      const Value x = k.input("x", {"n", "i"}), w = k.input("w", {"o", "i"});
-      k.output("y", algorithms::dense(x, w) + k.input("b", {"o"}));
-    },
-    checks(&Case::forward), timings(&Case::forward));
-
-const Kernel dense_gradient_x(
-    "dense_gradient_x",
-    [](Build &k) {
-      const Value w = k.input("w", {"o", "i"});
-      k.output("dx", algorithms::dense_gradient_x(w, k.input("dy", {"n", "o"})));
-    },
-    checks(&Case::gradient_x), timings(&Case::gradient_x));
-
-const Kernel dense_gradient_w(
-    "dense_gradient_w",
-    [](Build &k) {
-      const Value x = k.input("x", {"n", "i"});
-      k.output("dw", algorithms::dense_gradient_w(x, k.input("dy", {"n", "o"})));
-    },
-    checks(&Case::gradient_w), timings(&Case::gradient_w));
+// Its gradients are products (matmul.cpp).
+const Kernel dense("dense",
+                   [](Build &k) {
+                     const Value x = k.input("x", {"n", "i"}), w = k.input("w", {"o", "i"});
+                     k.output("y", algorithms::dense(x, w) + k.input("b", {"o"}));
+                   },
+                   {call(1, 1, 1), call(7, 5, 3), call(129, 70, 33), call(16, 16, 6), call(31, 65, 1)},
+                   {timing(1024, 1024, 1024), timing(512, 512, 64), timing(3136, 10, 64)});
 
 // The bias of a convolution too: channels last, its pixels and images are one long batch.
 const Kernel dense_gradient_b("dense_gradient_b",

@@ -4,6 +4,7 @@
 #include "algorithms/normalisation.h"
 #include "dsl/derivative.h"
 #include "runtime/kernels/kernels.h"
+#include "runtime/layers/matmul.h"
 #include "runtime/layers/reduction.h"
 #include "runtime/operations.h"
 #include "runtime/tensor/strided.h"
@@ -26,11 +27,8 @@ namespace operations {
 const Operation dense_gradient_x(
     "dense_gradient_x",
     [](const std::vector<Tensor> &in, const Attributes &) -> std::vector<Tensor> {
-      const Tensor w = row_major(in.at(0)), dy = row_major(in.at(1));
-      expect_dense("dense_gradient_x", w, 0, dy, 1);
-      const Tensor dx = Tensor::empty({dy.extent(0), w.extent(1)});
-      call("dense_gradient_x", {reversed(w), reversed(dy), reversed(dx)});
-      return {dx};
+      expect_dense("dense_gradient_x", in.at(0), 0, in.at(1), 1);
+      return {multiplied(in[1], in[0])};
     },
     [](const Values &in, const Attributes &) -> Values { return {algorithms::dense_gradient_x(in.at(0), in.at(1))}; },
     [](const Taped &t, const std::vector<Variable> &dd) -> std::vector<Variable> {
@@ -42,11 +40,8 @@ const Operation dense_gradient_x(
 const Operation dense_gradient_w(
     "dense_gradient_w",
     [](const std::vector<Tensor> &in, const Attributes &) -> std::vector<Tensor> {
-      const Tensor x = row_major(in.at(0)), dy = row_major(in.at(1));
-      expect_dense("dense_gradient_w", x, 0, dy, 0);
-      const Tensor dw = Tensor::empty({dy.extent(1), x.extent(1)});
-      call("dense_gradient_w", {reversed(x), reversed(dy), reversed(dw)});
-      return {dw};
+      expect_dense("dense_gradient_w", in.at(0), 0, in.at(1), 0);
+      return {multiplied(turned(in[1]), in[0])};
     },
     [](const Values &in, const Attributes &) -> Values { return {algorithms::dense_gradient_w(in.at(0), in.at(1))}; },
     [](const Taped &t, const std::vector<Variable> &dd) -> std::vector<Variable> {

@@ -1,6 +1,7 @@
 #include "runtime/tensor/memory.h"
 
 #include <HalideRuntime.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -63,10 +64,14 @@ thread_local size_t budget = no_budget;
   throw OutOfMemory(text.str());
 }
 
+// Large blocks ask for huge pages, which Linux gives by itself only where it is set to: walks along any but the innermost
+// dimension go from page to page. Where there are none, nothing is lost.
 void *aligned(size_t bytes) {
-  void *p = std::aligned_alloc(bytes >= huge_page ? huge_page : alignment,
-                               bytes >= huge_page ? round_up(bytes, huge_page) : bytes);
+  const bool large = bytes >= huge_page;
+  const size_t size = large ? round_up(bytes, huge_page) : bytes;
+  void *p = std::aligned_alloc(large ? huge_page : alignment, size);
   if (!p) refuse(bytes, 0);
+  if (large) madvise(p, size, MADV_HUGEPAGE);
   return p;
 }
 

@@ -88,14 +88,6 @@ formula::Values depthwise2d_gradient_w(const Given &g) {
 // ---- Products: x(n, i), w(o, i).
 Value dense_product(const Value &x, const Value &w) { return algorithms::matmul(x, permuted(w, {1, 0})); }
 
-formula::Values dense_gradient(const Given &g, bool of_weights) {
-  const Value &given = g.in[0], &dy = g.in[1];
-  const Value wanted = of_weights ? formula::input("w", {dy.extent(1), given.extent(1)})
-                                  : formula::input("x", {dy.extent(0), given.extent(1)});
-  const Value y = of_weights ? dense_product(given, wanted) : dense_product(wanted, given);
-  return formula::gradient({y}, {dy}, {wanted});
-}
-
 // ---- Pools: images lie as those above, and the window's extents stand before the slide, that along x first.
 const std::map<std::string, Meaning> &meanings() {
   static const std::map<std::string, Meaning> rows = {
@@ -103,8 +95,6 @@ const std::map<std::string, Meaning> &meanings() {
       {"conv2d_gradient_x", conv2d_gradient_x},
       {"conv2d_gradient_w", conv2d_gradient_w},
       {"dense", [](const Given &g) { return formula::Values{dense_product(g.in[0], g.in[1]) + g.in[2]}; }},
-      {"dense_gradient_x", [](const Given &g) { return dense_gradient(g, false); }},
-      {"dense_gradient_w", [](const Given &g) { return dense_gradient(g, true); }},
       {"depthwise2d", depthwise2d},
       {"depthwise2d_gradient_x", depthwise2d_gradient_x},
       {"depthwise2d_gradient_w", depthwise2d_gradient_w},
