@@ -35,7 +35,9 @@ Function::Body over_segments(const std::string &how) {
                                         : std::ldexp(largest ? -1 : 1, facts(type).bits - 2);
     const Variable begin = Tensor::full(shape, none, type);
     const Variable at = reshape(ids, {-1});
-    return how == "sum" ? call("index_add", {begin, 0, at, rows}) : call("index_reduce", {begin, 0, at, rows, how});
+    if (how == "sum") return call("index_add", {begin, 0, at, rows});
+    // What a segment without rows has is beside the point in others, whose whole numbers may lie beyond it.
+    return call("index_reduce", {begin, 0, at, rows, how}, {{"include_self", false}});
   };
 }
 const char *const of_segments = "data, segment_ids, num_segments=None, sorted=False";

@@ -294,3 +294,9 @@ def test_mistakes():
         saltern.keras.segment_sum(saltern.tensor(X), saltern.tensor(np.array([0, 1])))
     with pytest.raises(ValueError, match='keras.view: .dtype. is .float64.*as many bits'):
         saltern.keras.view(saltern.ones(2), 'float64')
+
+
+def test_segments_of_large_whole_numbers():
+    x, ids = np.array([-2**31 + 1, -2**31 + 5, 2**31 - 1], np.int32), np.array([0, 0, 1])
+    assert saltern.keras.segment_max(saltern.tensor(x), saltern.tensor(ids)).numpy().tolist() == [-2**31 + 5, 2**31 - 1]
+    assert saltern.keras.segment_min(saltern.tensor(x), saltern.tensor(ids)).numpy().tolist() == [-2**31 + 1, 2**31 - 1]
