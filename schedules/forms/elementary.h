@@ -10,7 +10,7 @@
 #include <Halide.h>
 
 #include <cmath>
-#include <initializer_list>
+#include <vector>
 
 #include "schedules/forms/float_bits.h"
 
@@ -22,9 +22,19 @@ inline Halide::Expr number(const Halide::Expr &x, double value) {
 }
 
 // c0 + c1 x + c2 x^2 + ..., given the last coefficient first.
-inline Halide::Expr polynomial(const Halide::Expr &x, std::initializer_list<double> last_first) {
+inline Halide::Expr polynomial(const Halide::Expr &x, const std::vector<double> &last_first) {
   Halide::Expr sum;
   for (double c : last_first) sum = sum.defined() ? sum * x + number(x, c) : number(x, c);
+  return sum;
+}
+
+// The same in pairs of terms, which go side by side.
+inline Halide::Expr polynomial_by_pairs(const Halide::Expr &x, const std::vector<double> &last_first) {
+  const Halide::Expr square = x * x;
+  const auto pair = [&](size_t i) { return number(x, last_first[i]) * x + number(x, last_first[i + 1]); };
+  size_t next = 2 - last_first.size() % 2;
+  Halide::Expr sum = next == 1 ? number(x, last_first[0]) : pair(0);
+  for (; next < last_first.size(); next += 2) sum = sum * square + pair(next);
   return sum;
 }
 
@@ -65,15 +75,20 @@ inline Whole nearest_whole(const Halide::Expr &y, double factor, int below = 0) 
           Halide::reinterpret<float>(Halide::reinterpret<uint32_t>(sum) << 23)};
 }
 
-// e^x = 2^k e^r with a whole k, and |r| <= log(2) / 2. A result below 1.7e-38 is 0. Relative error below 3e-7.
+// e^x = 2^k e^r with a whole k, and |r| <= log(2) / 2. A result below 1.7e-38 is 0. Relative error below 3.1e-7, or 4.2e-6
+// where k log 2 is rounded before it is subtracted, without fused multiply-add.
 inline Halide::Expr exp(const Halide::Expr &given) {
   if (given.type() != Halide::Float(32)) return Halide::exp(given);
   // Here 2^(k - 1) has the bits of 0 at the low end, of infinity at the high one; of NaN it is any number.
   const Halide::Expr x = limited(given, -87.6, 89);
   const Whole k = nearest_whole(x, 1.4426950408889634, 1);
   const Halide::Expr r = x - k.number * number(x, 0.69314718055994531);
-  const Halide::Expr twice = polynomial(r, {0.0027628934476524591, 0.01673756167292595, 0.08333678543567658,
-                                            0.3333303928375244, 0.9999998807907104, 2, 2});  // 2 e^r, minimax
+  // 2 e^r, minimax
+  const std::vector<double> terms = {
+      0.0027628934476524591, 0.01673756167292595, 0.08333678543567658, 0.3333303928375244, 0.9999998807907104, 2, 2};
+  // Side by side takes a tenth less on SSE4.1, and up to a tenth more where a term is one instruction.
+  const Halide::Expr twice = Halide::select(Halide::target_has_feature(Halide::Target::FMA), polynomial(r, terms),
+                                            polynomial_by_pairs(r, terms));
   return strict(Halide::Internal::Call::strict_mul, twice, k.power);
 }
 
@@ -103,10 +118,9 @@ inline Halide::Expr log(const Halide::Expr &x) {
   using Halide::Internal::Call;
   constexpr int smallest_normal = 0x00800000, three_quarters = 0x3F400000;
   const auto bits = [](const Halide::Expr &v) { return Halide::reinterpret<int32_t>(v); };
-  const Halide::Expr y = strict(Call::strict_add, x, number(x, 0));  // -0 is 0
   // Below the normal numbers, the bits count steps of 2^-149.
-  const Halide::Expr tiny = bits(y) < smallest_normal;
-  const Halide::Expr scaled = Halide::reinterpret<uint32_t>(Halide::select(tiny, Halide::cast<float>(bits(y)), y));
+  const Halide::Expr tiny = bits(x) < smallest_normal;
+  const Halide::Expr scaled = Halide::reinterpret<uint32_t>(Halide::select(tiny, Halide::cast<float>(bits(x)), x));
   // Counted from 0.75, an exponent goes up where m would be 1.5. It stays at its place in the bits: 2^23 e.
   const Halide::Expr exponent = (scaled - three_quarters) & Halide::Internal::make_const(Halide::UInt(32), 0xFF800000);
   const Halide::Expr e = Halide::cast<float>(bits(exponent));
@@ -119,12 +133,13 @@ inline Halide::Expr log(const Halide::Expr &x) {
   beyond = beyond * s + pair(0.19980668101718729, -0.24991211576292838);
   beyond = beyond * s + pair(0.33333435275479329, -0.50000106292873236);
   const Halide::Expr sum = beyond * s + (e * number(x, 0.69314718055994531 * 0x1p-23) + r);
-  // 0, infinity and NaN are their own doubles, and their logarithm is (y - 1) infinity. That is asked of the bits: LLVM
-  // takes sums for numbers. What is below 0 has none: its sign, all over the bits, is a NaN.
-  const Halide::Expr is_bound = bits(strict(Call::strict_add, y, y)) == bits(y);
-  const Halide::Expr bound = strict(Call::strict_mul, strict(Call::strict_sub, y, number(x, 1)), number(x, INFINITY));
+  // 0 and infinity are their own doubles, and their logarithm is (x - 1) infinity. What is neither 0 nor above has none:
+  // all bits are a NaN.
+  const Halide::Expr is_bound = strict(Call::strict_eq, strict(Call::strict_add, x, x), x);
+  const Halide::Expr bound = strict(Call::strict_mul, strict(Call::strict_sub, x, number(x, 1)), number(x, INFINITY));
   const Halide::Expr scale = Halide::select(tiny, number(x, -149 * 0.69314718055994531), number(x, 0));
-  const Halide::Expr more = bits(y) >> 31 | bits(Halide::select(is_bound, bound, scale));
+  const Halide::Expr has_one = strict_less(number(x, 0), x) || strict(Call::strict_eq, x, number(x, 0));
+  const Halide::Expr more = Halide::select(has_one, 0, -1) | bits(Halide::select(is_bound, bound, scale));
   return strict(Call::strict_add, sum, Halide::reinterpret<float>(more));
 }
 

@@ -21,7 +21,8 @@ Halide::Buffer<void> buffer_of(const Tensor &t) {
   return Halide::Buffer<void>(storage_type(t.type()), t.raw(), extents);
 }
 
-Tensor compiled(const Expression &e, const std::vector<Tensor> &operands, const Shape &shape, int vector = 1) {
+Tensor compiled(const Expression &e, const std::vector<Tensor> &operands, const Shape &shape, int vector = 1,
+                const Halide::Target &target = host_target()) {
   std::vector<Halide::Func> inputs;
   std::vector<Shape> shapes;
   for (const Tensor &t : operands) {
@@ -42,7 +43,7 @@ Tensor compiled(const Expression &e, const std::vector<Tensor> &operands, const 
   const Tensor result = Tensor::empty(shape, e.type());
   Halide::Buffer<void> to = buffer_of(result);
   if (vector > 1) y.vectorize(vars[0], vector, Halide::TailStrategy::GuardWithIf);
-  y.realize(to, host_target());
+  y.realize(to, target);
   return result;
 }
 
@@ -240,6 +241,30 @@ TEST(FormulaCode, RelativeErrorsAtEveryExponent) {
           << name(f) << " of " << v;
     }
   }
+}
+
+// One form where a multiplication and an addition are one instruction, another elsewhere.
+TEST(FormulaCode, ExponentialsWithAndWithoutFusedMultiplyAdd) {
+  const int size = 17560;
+  const Tensor x = Tensor::empty({size});
+  for (int i = 0; i < size; ++i) x.data<float>()[i] = -86.9F + static_cast<float>(i) * 0.01F;
+  const Expression e = call(Function::exp, load(0, Type::f32, {axis(0)}));
+  for (const Halide::Target &target : {host_target(), Halide::Target(cpu_targets().back().halide)}) {
+    const double bound = target.has_feature(Halide::Target::FMA) ? 3.1e-7 : 4.2e-6;
+    const std::vector<double> got = compiled(e, {x}, {size}, 4, target).reals();
+    for (int i = 0; i < size; ++i) {
+      const double v = x.data<float>()[i], want = std::exp(v);
+      ASSERT_LE(std::fabs(got[static_cast<size_t>(i)] - want), bound * want) << target.to_string() << ": exp of " << v;
+    }
+  }
+}
+
+// Not one of the special values, since no conversion gives it.
+TEST(FormulaCode, LogarithmOfASignallingNaN) {
+  const Tensor x = Tensor::empty({16});
+  for (int i = 0; i < 16; ++i) reinterpret_cast<uint32_t *>(x.raw())[i] = 0x7F800001 + static_cast<uint32_t>(i);
+  for (const double y : compiled(call(Function::log, load(0, Type::f32, {axis(0)})), {x}, {16}, 16).reals())
+    EXPECT_TRUE(std::isnan(y));
 }
 
 // All but 1: where an arccosine or a conversion looks at it, the last bits count.
