@@ -43,7 +43,12 @@ Expr nan_or(Function f, Type type, const Expr &a, const Expr &b) {
   const Expr better = f == Function::maximum ? forms::strict_less(a, b) : forms::strict_less(b, a);
   // One instruction, which takes a where there is no order.
   const Expr best = Halide::select(better, b, a);
-  return is_a_number(b) ? best : Halide::select(forms::is_not_a_number(b), b, best);
+  if (is_a_number(b)) return best;
+  // All bits are a NaN. LLVM would make one choice of two, and the instruction three.
+  const Halide::Type bits = Halide::Int(a.type().bits());
+  const Expr none = Halide::select(forms::is_not_a_number(b), Halide::Internal::make_const(bits, -1),
+                                   Halide::Internal::make_zero(bits));
+  return Halide::reinterpret(a.type(), Halide::reinterpret(bits, best) | none);
 }
 
 // Division by zero gives zero, as Halide's own does and the evaluator's.

@@ -38,13 +38,14 @@ inline Halide::Expr comes_first(const Halide::Expr &precedes, const Halide::Expr
   return (precedes || is_no_number(v) || is_no_number(other)) && !is_no_number(other);
 }
 
-// The magnitude's bits, and those of infinity: what is above is no number.
+// The magnitude's bits, and those of infinity: what is above is no number. Integers with a sign, which SSE and AVX2
+// compare by one instruction.
 struct Magnitude {
   Halide::Expr bits, infinity;
 };
 
 inline Magnitude magnitude(const Halide::Expr &x) {
-  const Halide::Type bits = Halide::UInt(x.type().bits());
+  const Halide::Type bits = Halide::Int(x.type().bits());
   const bool wide = x.type().bits() == 64;
   const Halide::Expr all =
       wide ? Halide::Internal::make_const(bits, 0x7FFFFFFFFFFFFFFF) : Halide::Internal::make_const(bits, 0x7FFFFFFF);
