@@ -59,11 +59,11 @@ const std::map<Function, Partials> &table() {
       {Function::add, [](E, E, E, E dy) { return two(dy, dy); }},
       {Function::subtract, [](E, E, E, E dy) { return two(dy, minus(dy)); }},
       {Function::multiply, [](E a, E b, E, E dy) { return two(times(dy, b), times(dy, a)); }},
-      // One division does for a reciprocal, whose y is 1 / b.
+      // One division does, of 1 by b: y = a / b would be made again, unless it is that.
       {Function::divide,
        [](E a, E b, E y, E dy) {
-         const Expression by_b = times(dy, y);
-         return two(over(dy, b), minus(is_number(a, 1) ? by_b * y : over(by_b, b)));
+         const Expression by_a = over(dy, b), r = is_number(a, 1) ? y : 1 / b;
+         return two(by_a, minus(times(times(dy, r), times(a, r))));
        }},
       // a - b times a whole number, which is flat.
       {Function::remainder,
