@@ -9,6 +9,7 @@ saltern_kernel(depthwise2d)
 saltern_kernel(depthwise2d_gradient_x FROM depthwise2d)
 saltern_kernel(depthwise2d_gradient_w FROM depthwise2d)
 saltern_kernel(matmul)
+saltern_kernel(matmul_packed FROM matmul)
 
 # One line a row of algorithms/elementwise.h: makes NAME and NAME_gradient.
 saltern_unary_kernel(relu)

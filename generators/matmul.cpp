@@ -22,5 +22,32 @@ const Kernel matmul(
     {{{1, 1, 1}, {1, 1, 1}}, {{7, 3, 2}, {5, 7, 2}}, {{129, 33, 1}, {70, 129, 1}}, {{31, 1, 3}, {65, 31, 3}}},
     {cube(1024), cube(256), cube(64)});
 
+// The same of many products with one b, which lies in panels of 32 columns as (panel, k, column): packed before.
+const Kernel matmul_packed("matmul_packed",
+                           [](Build &k) {
+                             const Value a = k.input("a", {"m", "k"}), b = k.input("b", {"panels", "k", "32"});
+                             const Value y = algorithms::einsum("mk,pkc->mpc", a, b);
+                             Halide::Func out = k.output("y", y);
+                             k.schedule([&](const Machine &m) {
+                               using Halide::TailStrategy;
+                               const auto knobs = k.tuned(schedules::ContractionKnobs::fitting(m));
+                               const int lanes = m.float_lanes();
+                               const Halide::Var column("column"), row("row"), tile_column("tile_column"),
+                                   tile_row("tile_row"), c = out.args()[0], panel = out.args()[1];
+                               out.bound(c, 0, 32)
+                                   .split(c, tile_column, column, knobs.column_vectors * lanes,
+                                          TailStrategy::GuardWithIf)
+                                   .split(out.args()[2], tile_row, row, knobs.rows, TailStrategy::GuardWithIf)
+                                   .reorder(column, row, tile_row, tile_column, panel)
+                                   .vectorize(column, lanes)
+                                   .unroll(column)
+                                   .unroll(row)
+                                   .parallel(panel);
+                               schedules::register_tile(k.stage(y).func, 2, {out, tile_row}, lanes, knobs);
+                             });
+                           },
+                           {{{1, 1}, {32, 1, 1}}, {{7, 3}, {32, 7, 2}}, {{129, 33}, {32, 129, 3}}},
+                           {{"32 x 256 x 1024", {{256, 32}, {32, 256, 32}}, 2.0 * 32 * 256 * 1024}});
+
 }  // namespace
 }  // namespace saltern::generators

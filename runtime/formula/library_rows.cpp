@@ -38,19 +38,39 @@ bool is_rows(const ExactFormula &f, const std::vector<Tensor> &operands) {
   return depends_on(e->arguments[0], 0) && table.size() > 0 && table.has_layout(Layout::row_major);
 }
 
+// What a formula gives; an operand that it only repeats as it lies there is not copied.
+Tensor given(const Expression &e, const std::vector<Tensor> &operands, const Shape &shape) {
+  if (e->kind == Kind::load) {
+    const Tensor &t = operands.at(static_cast<size_t>(e->number));
+    bool own = t.shape() == shape && t.type() == e.type() && t.has_layout(Layout::row_major);
+    for (size_t d = 0; d < e->arguments.size(); ++d)
+      own &= is_same(e->arguments[d], formula::axis(static_cast<int>(d)));
+    if (own) return t;
+  }
+  return evaluate(e, operands, shape);
+}
+
+// Rows lie anywhere: one is asked for while the one some places before it is read.
+constexpr int64_t ahead = 4;
+void ask_for(const char *row, size_t bytes) {
+  for (size_t line = 0; line < bytes; line += 64) __builtin_prefetch(row + line);
+}
+
 Tensor rows(const ExactFormula &f, const std::vector<Tensor> &operands) {
   const Tensor &table = operands.at(static_cast<size_t>(f.element->number));
-  const Tensor places = evaluate(f.element->arguments[0], operands, {f.shape[0]}), y = Tensor::empty(f.shape, f.type);
+  const Tensor places = given(f.element->arguments[0], operands, {f.shape[0]}), y = Tensor::empty(f.shape, f.type);
   const auto bytes = static_cast<size_t>(elements_behind_first(f.shape) * facts(f.type).bytes());
-  const auto *at = places.data<int64_t>(), last = table.shape()[0] - 1;
+  const int64_t *at = static_cast<const int64_t *>(places.raw()), last = table.shape()[0] - 1;
   const auto *from = static_cast<const char *>(table.raw());
   auto *to = static_cast<char *>(y.raw());
+  const auto row = [&](int64_t i) { return from + static_cast<size_t>(std::clamp<int64_t>(at[i], 0, last)) * bytes; };
   const int64_t in_task = std::max<int64_t>(1, task_bytes / static_cast<int64_t>(std::max<size_t>(bytes, 1)));
   parallel_for(static_cast<int>((f.shape[0] + in_task - 1) / in_task), [&](int task) {
     const int64_t first = task * in_task, past = std::min(first + in_task, f.shape[0]);
-    for (int64_t i = first; i < past; ++i)
-      std::memcpy(to + static_cast<size_t>(i) * bytes,
-                  from + static_cast<size_t>(std::clamp<int64_t>(at[i], 0, last)) * bytes, bytes);
+    for (int64_t i = first; i < past; ++i) {
+      if (i + ahead < past) ask_for(row(i + ahead), std::min<size_t>(bytes, 4096));
+      std::memcpy(to + static_cast<size_t>(i) * bytes, row(i), bytes);
+    }
   });
   return y;
 }
@@ -71,10 +91,10 @@ Tensor sum_of_rows(const ExactFormula &f, const std::vector<Tensor> &operands) {
   axes.push_back(formula::axis(0));
   Shape shape = f.shape;
   shape[0] = count;
-  const Tensor x = evaluate(with_axes(f.element, axes), operands, shape),
-               places = evaluate(with_axes(f.targets[0], axes), operands, {count}), y = Tensor::empty(f.shape);
-  const auto *at = places.data<int64_t>();
-  const auto *from = x.data<float>();
+  const Tensor x = given(with_axes(f.element, axes), operands, shape),
+               places = given(with_axes(f.targets[0], axes), operands, {count}), y = Tensor::empty(f.shape);
+  const auto *at = static_cast<const int64_t *>(places.raw());
+  const auto *from = static_cast<const float *>(x.raw());
   auto *to = y.data<float>();
   // Rows in blocks: each task goes through all places, and adds what is of its own rows.
   const int tasks = static_cast<int>(std::min<int64_t>(rows, threads()));

@@ -47,7 +47,19 @@ void expect_images(const char *who, const Tensor &a, const Tensor &b) {
     fail(who, " takes tensors of four dimensions, not ", to_string(a.shape()), " and ", to_string(b.shape()));
 }
 
+const Operation arranged(
+    "in_channels_last",
+    [](const std::vector<Tensor> &in, const Attributes &) -> std::vector<Tensor> { return {channels_last(in.at(0))}; },
+    [](const Taped &, const std::vector<Variable> &dy) -> std::vector<Variable> { return {dy[0]}; });
+
 }  // namespace
+
+Variable in_channels_last(const Variable &image) {
+  const Tensor &t = image.value();
+  const bool helps = recording_mode() != RecordingMode::everything && t.type() == Type::f32 && t.rank() == 4 &&
+                     !t.is_outline() && !t.has_layout(Layout::channels_last);
+  return helps ? apply_one(arranged, {image}) : image;
+}
 
 namespace operations {
 
@@ -113,10 +125,11 @@ const Operation conv2d(
     },
     [](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
       const Attributes &a = t.attributes();
+      const Variable image = in_channels_last(dy[0]);
       std::vector<Variable> d(t.input_count());
-      if (t.needs(0)) d[0] = apply_one(conv2d_gradient_x, {t.input(1), dy[0]}, a.with("shape", t.shape(0)));
-      if (t.needs(1)) d[1] = apply_one(conv2d_gradient_w, {t.input(0), dy[0]}, a.with("shape", t.shape(1)));
-      if (t.needs(2)) d[2] = apply_one(dense_gradient_b, {dy[0]});
+      if (t.needs(0)) d[0] = apply_one(conv2d_gradient_x, {t.input(1), image}, a.with("shape", t.shape(0)));
+      if (t.needs(1)) d[1] = apply_one(conv2d_gradient_w, {t.input(0), image}, a.with("shape", t.shape(1)));
+      if (t.needs(2)) d[2] = apply_one(dense_gradient_b, {image});
       return d;
     });
 
@@ -124,7 +137,8 @@ const Operation conv2d(
 
 Variable conv2d(const Variable &x, const Variable &w, const Variable &b, const Conv2dOptions &o) {
   const Attributes a = window_attributes(o.stride, o.padding, o.dilation).with("groups", o.groups);
-  return apply_one(operations::conv2d, b.defined() ? std::vector{x, w, b} : std::vector{x, w}, a);
+  const Variable image = in_channels_last(x);
+  return apply_one(operations::conv2d, b.defined() ? std::vector{image, w, b} : std::vector{image, w}, a);
 }
 
 }  // namespace saltern

@@ -15,6 +15,10 @@ struct Conv2dOptions {
   int64_t groups = 1;
 };
 
+// The same with channels innermost in memory, as kernels of images want it: what several of them read is copied once, and
+// what the tape keeps is that copy. Nothing is recorded while nets are traced.
+Variable in_channels_last(const Variable &image);
+
 Variable conv2d(const Variable &x, const Variable &w, const Variable &b = {}, const Conv2dOptions &o = {});
 
 }  // namespace saltern

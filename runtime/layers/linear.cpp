@@ -41,7 +41,7 @@ const Operation dense_gradient_w(
     "dense_gradient_w",
     [](const std::vector<Tensor> &in, const Attributes &) -> std::vector<Tensor> {
       expect_dense("dense_gradient_w", in.at(0), 0, in.at(1), 0);
-      return {multiplied(turned(in[1]), in[0])};
+      return {turned_multiplied(in[1], in[0])};
     },
     [](const Values &in, const Attributes &) -> Values { return {algorithms::dense_gradient_w(in.at(0), in.at(1))}; },
     [](const Taped &t, const std::vector<Variable> &dd) -> std::vector<Variable> {

@@ -75,6 +75,26 @@ Tensor multiplied(const Tensor &a, const Tensor &b) {
   return y;
 }
 
+Tensor turned_multiplied(const Tensor &a, const Tensor &b) {
+  if (a.extent(1) > 2 * b.extent(1)) return row_major(turned(multiplied(turned(b), a)));
+  return multiplied(turned(a), b);
+}
+
+RightOperand::RightOperand(const Tensor &b) : b_(b) {
+  constexpr int64_t width = 32;  // of a panel, as the kernel has it
+  const int64_t inputs = b.extent(0), panels = b.extent(1) / width, of_row = b.strides()[0], of_column = b.strides()[1];
+  if (b.extent(1) % width != 0) return;
+  panels_ = Tensor::empty({panels, inputs, width});
+  copy(panels_, b.viewed(panels_.shape(), {width * of_column, of_row, of_column}));
+}
+
+void RightOperand::multiply(const Tensor &a, const Tensor &y) const {
+  if (!panels_.defined()) return saltern::multiply(a, b_, y);
+  const int64_t panels = panels_.extent(0), width = panels_.extent(2);
+  call("matmul_packed",
+       {reversed(a), reversed(panels_), View(y, {{width, 1}, {panels, width}, {y.extent(0), y.strides()[0]}})});
+}
+
 Tensor turned(const Tensor &matrix) {
   return matrix.viewed({matrix.extent(1), matrix.extent(0)}, {matrix.strides()[1], matrix.strides()[0]});
 }

@@ -86,14 +86,13 @@ struct Sequence {
 // The states after each turn, and what the way back needs besides: products of the input and of the state.
 std::vector<Tensor> run(const Kind &kind, const std::vector<Tensor> &in, const Attributes &a) {
   const Sequence s(kind, in, a);
-  const Tensor w = s.of_input(), r = s.products(), by_state = Tensor::empty({s.size, kind.gates * s.size});
-  // Its rows are what a product goes through, turn after turn: 0.18 ms instead of 0.25 for 256 states and a batch of 32.
-  copy(by_state, turned(s.r));
+  const Tensor w = s.of_input(), r = s.products();
+  const RightOperand by_state(turned(s.r));
   std::vector<Tensor> now = s.before, all;
   for (size_t i = 0; i < kind.states; ++i) all.push_back(s.states());
   for (int64_t taken = 0; taken < s.turns; ++taken) {
     const int64_t t = s.turn(taken);
-    multiply(now[0], by_state, at_turn(r, t));
+    by_state.multiply(now[0], at_turn(r, t));
     std::vector<KernelArgument> arguments = {s.gates(at_turn(w, t)), s.gates(at_turn(r, t)), s.of_gates(s.r_bias),
                                              reversed(now.back())};
     for (size_t i = 0; i < kind.states; ++i) {
@@ -120,6 +119,7 @@ std::vector<Tensor> run_back(const Kind &kind, const std::vector<Tensor> &in, co
   // Of a GRU, those of the state have a gate that differs.
   const Tensor &w = in[inputs + kind.states], &r = in[inputs + kind.states + 1];
   const Tensor dw = s.products(), dr = has_cell ? dw : s.products();
+  const RightOperand back(s.r);
   for (int64_t taken = s.turns; taken-- > 0;) {
     const int64_t t = s.turn(taken);
     std::vector<KernelArgument> arguments = {s.gates(at_turn(w, t)), s.gates(at_turn(r, t)), s.of_gates(s.r_bias),
@@ -135,7 +135,8 @@ std::vector<Tensor> run_back(const Kind &kind, const std::vector<Tensor> &in, co
     const Tensor direct = Tensor::empty({s.batch, s.size});
     arguments.emplace_back(reversed(direct));
     call(kind.gradient, std::move(arguments));
-    const Tensor through = multiplied(into.back(), s.r);
+    const Tensor through = Tensor::empty({s.batch, s.size});
+    back.multiply(into.back(), through);
     if (has_cell)
       more = {through, direct};
     else
@@ -144,8 +145,8 @@ std::vector<Tensor> run_back(const Kind &kind, const std::vector<Tensor> &in, co
   const Tensor dw_rows = s.rows(dw), dr_rows = s.rows(dr);
   std::vector<Tensor> all = {multiplied(dw_rows, s.w).reshaped(s.x.shape())};
   all.insert(all.end(), more.begin(), more.end());
-  all.push_back(multiplied(turned(dw_rows), s.rows(s.x)));
-  all.push_back(multiplied(turned(dr_rows), s.rows(before[0])));
+  all.push_back(turned_multiplied(dw_rows, s.rows(s.x)));
+  all.push_back(turned_multiplied(dr_rows, s.rows(before[0])));
   if (biased) all.push_back(computed(operations::dense_gradient_b, {dw_rows}));
   if (biased) all.push_back(has_cell ? all.back().clone() : computed(operations::dense_gradient_b, {dr_rows}));
   return all;

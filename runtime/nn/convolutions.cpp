@@ -6,6 +6,7 @@
 
 #include "algorithms/normalisation.h"
 #include "runtime/layers/binary.h"
+#include "runtime/layers/conv2d.h"
 #include "runtime/layers/movement.h"
 #include "runtime/layers/window.h"
 #include "runtime/nn/images.h"
@@ -95,8 +96,9 @@ Argument convolve(const Arguments &a, int axes) {
   if (!has_kernels({x, g.weight, g.bias}, w.axes()))
     return g.x.as_given(
         apply_one(convolution, those_given(x, g.weight, g.bias), w.attributes().with("groups", g.groups)));
-  const Variable y = apply_one(operations::conv2d, those_given(with_two_axes(x), with_two_axes(g.weight), g.bias),
-                               w.attributes_of_two_axes().with("groups", g.groups));
+  const Variable y =
+      apply_one(operations::conv2d, those_given(in_channels_last(with_two_axes(x)), with_two_axes(g.weight), g.bias),
+                w.attributes_of_two_axes().with("groups", g.groups));
   return g.x.as_given(with_axes_of(w, y));
 }
 

@@ -25,6 +25,7 @@ LAYER_TEST(Sine, Lambda(std::cref(sine)), {7})
 LAYER_TEST(Cosine, Lambda(std::cref(cosine)), {7})
 
 LAYER_TEST(Linear, nn::Linear(5, 7), {3, 5})
+LAYER_TEST(LinearToMany, nn::Linear(2, 7), {3, 2})
 LAYER_TEST(LinearOfOne, nn::Linear(1, 1), {1, 1})
 LAYER_TEST(LinearWithoutBias, nn::Linear(17, 3, false), {2, 17})
 LAYER_TEST(LinearOnSequences, nn::Linear(5, 2), {2, 3, 5})

@@ -4,7 +4,11 @@
 
 #include <cmath>
 
+#include "runtime/autograd/backward.h"
+#include "runtime/layers/recurrent_kernels.h"
+#include "runtime/layers/reduction.h"
 #include "runtime/nn/all.h"
+#include "runtime/operations.h"
 #include "tests/errors.h"
 
 namespace saltern {
@@ -154,6 +158,39 @@ TEST(Recurrent, LayersOnLayersBothWaysProjectedAndByBatches) {
   expect_as_loops("rnn", {2, true, true, false}, {2, 4, 3}, 5);
   expect_as_loops("gru", {2, true}, {4, 1, 3}, 5);
   expect_as_loops("lstm", {2, true, true, true, 2}, {2, 4, 3}, 5);
+}
+
+// So many states that their weights are whole panels, which are packed once for all turns.
+TEST(Recurrent, LayersOfWholePanelsAreTheirLoops) {
+  expect_as_loops("lstm", {1, true}, {3, 9, 3}, 32);
+  expect_as_loops("gru", {1, true}, {3, 2, 3}, 32);
+  expect_as_loops("lstm", {}, {2, 1, 3}, 8);
+}
+
+void expect_gradients_as_derived(const Operation &recurrent, int64_t gates, size_t states, int64_t size) {
+  Random random(5);
+  const auto some = [&](const Shape &shape) { return Variable(random.uniform_tensor(shape, -1, 1), true); };
+  std::vector<Variable> in = {some({3, 5, 7})};
+  for (size_t i = 0; i < states; ++i) in.push_back(some({5, size}));
+  for (const Shape &s : {Shape{gates * size, 7}, {gates * size, size}, {gates * size}, {gates * size}})
+    in.push_back(some(s));
+  const Variable seed(random.uniform_tensor({3, 5, size}, -1, 1));
+  const auto gradients_of = [&](const Variable &h) { return gradients(sum(h * seed), in); };
+  const Attributes a = {{"backwards", int64_t{0}}, {"bias", int64_t{1}}};
+  const auto by_kernels = gradients_of(recurrent_states(recurrent, in, a)[0]),
+             derived = gradients_of(apply(recurrent, in, a)[0]);
+  for (size_t i = 0; i < in.size(); ++i) {
+    const std::vector<double> got = by_kernels[i].value().reals(), want = derived[i].value().reals();
+    ASSERT_EQ(got.size(), want.size());
+    for (size_t e = 0; e < got.size(); ++e) ASSERT_NEAR(got[e], want[e], 2e-5) << recurrent.name << " " << i;
+  }
+}
+
+TEST(Recurrent, GradientsByKernelsAreThoseOfTheFormula) {
+  for (const int64_t size : {5, 8, 32}) {
+    expect_gradients_as_derived(operations::lstm, 4, 2, size);
+    expect_gradients_as_derived(operations::gru, 3, 1, size);
+  }
 }
 
 TEST(Recurrent, AStateIsWhereTheNextSequenceBegins) {
