@@ -217,6 +217,11 @@ class FormulaExport {
         return floor_modulo(type, from);
       case Function::quotient:
         return made("Div", {made("Sub", {from[0], made("Mod", from)}), from[1]});
+      case Function::shift_left:
+      case Function::shift_right:
+        if (facts(type).kind != TypeFacts::Kind::natural) break;  // others are no operands of it
+        return made("BitShift", from,
+                    {{"direction", std::string(n.function == Function::shift_left ? "LEFT" : "RIGHT")}});
       case Function::truncate:
         return is_real(type) ? made("Mul", {made("Sign", from), made("Floor", {made("Abs", from)})}) : from[0];
       case Function::floor:
@@ -258,12 +263,22 @@ class FormulaExport {
     if (result.empty()) {
       // Also over steps that the body does not depend on.
       const std::string body = made("Expand", {value(n.arguments[0]), integers(whole)});
-      result = formula::finds_a_place(n.function) ? place(n, body, axes)
-                                                  : made(operator_named(node_, n.function, n.type),
-                                                         {body, integers(axes)}, {{"keepdims", int64_t{1}}});
+      result = formula::finds_a_place(n.function) ? place(n, body, axes) : over(axes, n, body);
     }
     open_ = before;
     return result;
+  }
+
+  // Few runtimes add natural numbers, which are whole numbers of more bits, and what is left of these.
+  std::string over(const std::vector<int64_t> &axes, const Expression::Node &n, const std::string &body) {
+    const auto cast = [&](const std::string &x, Type type) {
+      return made("Cast", {x}, {{"to", int64_t{onnx_type(type)}}});
+    };
+    const bool is_natural = facts(n.type).kind == TypeFacts::Kind::natural && facts(n.type).bits < 64;
+    const std::string all =
+        made(operator_named(node_, n.function, n.type), {is_natural ? cast(body, Type::i64) : body, integers(axes)},
+             {{"keepdims", int64_t{1}}});
+    return is_natural ? cast(all, n.type) : all;
   }
 
   // The number of a step, counted with the last one fastest: the dimensions of all steps, which lie together and are

@@ -217,6 +217,21 @@ void cross_entropy(NetExport &e, const Graph::Node &n) {
   e.add("SoftmaxCrossEntropyLoss", n.inputs, n.outputs, a);
 }
 
+// Pairs of numbers along some dimensions, one after another. The operator divides by how many there are on its way back.
+void fourier(NetExport &e, const Graph::Node &n) {
+  const bool inverse = n.attributes.integer("inverse") != 0;
+  const Shape &shape = e.value(n.inputs.at(0)).shape;
+  double scale = n.attributes.real("scale");
+  std::string x = n.inputs[0];
+  for (int64_t d : n.attributes.integers("dimensions")) {
+    const std::string y = e.temporary(n.outputs[0] + ".fourier");
+    e.add("DFT", {x, "", e.integer(y + ".axis", d)}, {y}, {{"inverse", int64_t{inverse}}});
+    if (inverse) scale *= static_cast<double>(shape.at(static_cast<size_t>(d)));
+    x = y;
+  }
+  e.add("Mul", {x, e.constant(n.outputs[0] + ".scale", Tensor::full({}, scale, e.value(n.inputs[0]).type))}, n.outputs);
+}
+
 void leaky_relu(NetExport &e, const Graph::Node &n) { e.add("LeakyRelu", n.inputs, n.outputs, {{"alpha", 0.01}}); }
 void square(NetExport &e, const Graph::Node &n) { e.add("Mul", {n.inputs.at(0), n.inputs.at(0)}, n.outputs); }
 void silu(NetExport &e, const Graph::Node &n) {
@@ -236,6 +251,7 @@ const std::map<std::string, Write> &writers() {
       {"cross_entropy", cross_entropy},
       {"dense", dense},
       {"expand", expand},
+      {"fft.transform", fourier},
       {"formula", export_formula},
       {"gelu", named("Gelu")},
       {"identity", named("Identity")},

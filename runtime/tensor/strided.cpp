@@ -68,9 +68,6 @@ Shape broadcast_strides(const Tensor &t, const Shape &shape, const std::string &
 
 std::vector<View> strided_views(const std::vector<Tensor> &operands, const std::string &who) {
   std::vector<std::vector<View::Dimension>> dimensions = merged(operands, who);
-  if (dimensions[0].size() > kernel_rank)
-    fail(who, ": a shape of ", to_string(operands.at(0).shape()), " with these strides has more than ", kernel_rank,
-         " dimensions");
   std::vector<View> views;
   for (size_t i = 0; i < operands.size(); ++i) {
     while (dimensions[i].size() < kernel_rank) dimensions[i].push_back({1, 1});
@@ -79,10 +76,28 @@ std::vector<View> strided_views(const std::vector<Tensor> &operands, const std::
   return views;
 }
 
+namespace {
+
+// What has more dimensions than kernels take is several calls, one for each place along the first that has several.
+void call_along_first(const std::string &kernel, const std::vector<Tensor> &operands) {
+  const Shape &shape = operands.at(0).shape();
+  const auto d =
+      static_cast<int>(std::find_if(shape.begin(), shape.end(), [](int64_t e) { return e > 1; }) - shape.begin());
+  for (int64_t i = 0; i < shape[static_cast<size_t>(d)]; ++i) {
+    std::vector<Tensor> parts;
+    for (const Tensor &t : operands)
+      parts.push_back(t.viewed(shape, broadcast_strides(t, shape, kernel)).slice(d, i, 1));
+    call_strided(kernel, parts[0], {parts.begin() + 1, parts.end()});
+  }
+}
+
+}  // namespace
+
 void call_strided(const std::string &kernel, const Tensor &output, const std::vector<Tensor> &inputs) {
   if (output.size() == 0) return;
   std::vector<Tensor> operands = {output};
   operands.insert(operands.end(), inputs.begin(), inputs.end());
+  if (merged(operands, kernel)[0].size() > kernel_rank) return call_along_first(kernel, operands);
   std::vector<View> views = strided_views(operands, kernel);
   std::vector<KernelArgument> arguments(views.begin() + 1, views.end());
   arguments.emplace_back(views[0]);
