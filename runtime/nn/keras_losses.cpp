@@ -6,6 +6,7 @@
 #include "algorithms/reductions.h"
 #include "runtime/nn/axes.h"
 #include "runtime/nn/families.h"
+#include "runtime/nn/keras.h"
 #include "runtime/nn/losses.h"
 
 namespace saltern::nn {
@@ -14,7 +15,6 @@ namespace {
 
 using namespace formula;
 
-constexpr double epsilon = 1e-7;
 const std::string reduction = "reduction='mean'";
 
 // ---- Of pairs of elements.
@@ -27,21 +27,22 @@ const ElementLoss element_losses[] = {
     {"log_cosh", "LogCosh", reduction, [](E x, E t, const Arguments &) { return algorithms::log_cosh_loss(x, t); },
      reduction},
     {"mean_squared_logarithmic_error", "MeanSquaredLogarithmicError", reduction,
-     [](E x, E t, const Arguments &) { return algorithms::squared_logarithmic_error(x, t, epsilon); }, reduction},
+     [](E x, E t, const Arguments &) { return algorithms::squared_logarithmic_error(x, t, keras_epsilon); }, reduction},
     {"mean_absolute_percentage_error", "MeanAbsolutePercentageError", reduction,
-     [](E x, E t, const Arguments &) { return algorithms::percentage_error(x, t, epsilon); }, reduction},
+     [](E x, E t, const Arguments &) { return algorithms::percentage_error(x, t, keras_epsilon); }, reduction},
     {"hinge_loss", "Hinge", reduction, [](E x, E t, const Arguments &) { return algorithms::hinge_loss(x, t); },
      reduction},
     {"squared_hinge_loss", "SquaredHinge", reduction,
      [](E x, E t, const Arguments &) { return algorithms::square(algorithms::hinge_loss(x, t)); }, reduction},
     {"poisson_loss", "Poisson", reduction,
-     [](E x, E t, const Arguments &) { return algorithms::poisson_loss(x, t, false, false, epsilon); }, reduction},
+     [](E x, E t, const Arguments &) { return algorithms::poisson_loss(x, t, false, false, keras_epsilon); },
+     reduction},
     {"binary_crossentropy", "BinaryCrossentropy", of_shares,
      [](E x, E given, const Arguments &a) {
        const double smooth = a.real("label_smoothing");
        const Value t = given * (1 - smooth) + 0.5 * smooth;
        if (a.flag("from_logits")) return max(x, 0) - x * t + log(exp(-abs(x)) + 1);
-       const Value sure = min(max(x, epsilon), 1 - epsilon);
+       const Value sure = min(max(x, keras_epsilon), 1 - keras_epsilon);
        return -(t * log(sure)) - (1 - t) * log(1 - sure);
      },
      of_shares},
@@ -49,7 +50,8 @@ const ElementLoss element_losses[] = {
      [](E x, E given, const Arguments &a) {
        const double smooth = a.real("label_smoothing"), alpha = a.real("alpha");
        const Value t = given * (1 - smooth) + 0.5 * smooth;
-       const Value p = a.flag("from_logits") ? algorithms::sigmoid(x) : x, sure = min(max(p, epsilon), 1 - epsilon);
+       const Value p = a.flag("from_logits") ? algorithms::sigmoid(x) : x,
+                   sure = min(max(p, keras_epsilon), 1 - keras_epsilon);
        const Value loss = -(t * log(sure)) - (1 - t) * log(1 - sure), missed = p + t - 2 * p * t;
        const Value focal = power(missed, a.real("gamma")) * loss;
        return a.flag("apply_class_balancing") ? (t * alpha + (1 - t) * (1 - alpha)) * focal : focal;
@@ -81,8 +83,10 @@ Value smoothed(const Value &x, const Value &t, int axis, double smooth) {
   return t * (1 - smooth) + smooth / classes;
 }
 // Of what is above 0, the share of the whole that each class has.
-Value share_of(const Value &p, int axis) { return named("share", min(max(p / sum(p, {axis}), epsilon), 1 - epsilon)); }
-Value unit(const Value &x, int axis) { return x / max(sqrt(sum(x * x, {axis})), epsilon); }
+Value share_of(const Value &p, int axis) {
+  return named("share", min(max(p / sum(p, {axis}), keras_epsilon), 1 - keras_epsilon));
+}
+Value unit(const Value &x, int axis) { return x / max(sqrt(sum(x * x, {axis})), keras_epsilon); }
 
 const ClassLoss class_losses_of_keras[] = {
     {"categorical_crossentropy", "CategoricalCrossentropy", "from_logits=False, label_smoothing=0.0, ",
@@ -92,7 +96,7 @@ const ClassLoss class_losses_of_keras[] = {
      }},
     {"kl_divergence", "KLDivergence", "",
      [](E x, E given, int axis, const Arguments &) {
-       const Value t = min(max(given, epsilon), 1), p = min(max(x, epsilon), 1);
+       const Value t = min(max(given, keras_epsilon), 1), p = min(max(x, keras_epsilon), 1);
        return sum(t * log(t / p), {axis});
      }},
     // Keras' CosineSimilarity, whose name is that of PyTorch's layer: the less, the more alike two are.
@@ -132,13 +136,15 @@ const LayerRow generalized_layer("CategoricalGeneralizedCrossEntropy", "q=0.5, "
                                  calls("categorical_generalized_cross_entropy", "input, target"));
 
 const std::string of_labels = "from_logits=False, ignore_class=None, " + reduction;
-const Function sparse("sparse_categorical_crossentropy", "input, target, " + of_labels, [](const Arguments &a) {
-  const Named options = {{"ignore_index", a.has("ignore_class") ? a["ignore_class"] : Argument(-100)},
-                         {"reduction", a["reduction"]}};
-  if (a.flag("from_logits")) return call("cross_entropy", {a["input"], a["target"]}, options);
-  const Argument share = call("div", {a["input"], call("sum", {a["input"], 1, true})});
-  return call("nll_loss", {call("log", {call("clamp", {share, epsilon, 1 - epsilon})}), a["target"]}, options);
-});
+const Function sparse_crossentropy(
+    "sparse_categorical_crossentropy", "input, target, " + of_labels, [](const Arguments &a) {
+      const Named options = {{"ignore_index", a.has("ignore_class") ? a["ignore_class"] : Argument(-100)},
+                             {"reduction", a["reduction"]}};
+      if (a.flag("from_logits")) return call("cross_entropy", {a["input"], a["target"]}, options);
+      const Argument share = call("div", {a["input"], call("sum", {a["input"], 1, true})});
+      return call("nll_loss", {call("log", {call("clamp", {share, keras_epsilon, 1 - keras_epsilon})}), a["target"]},
+                  options);
+    });
 const LayerRow sparse_layer("SparseCategoricalCrossentropy", of_labels,
                             calls("sparse_categorical_crossentropy", "input, target"));
 
@@ -172,11 +178,11 @@ struct SetLoss {
 const SetLoss set_losses[] = {
     {"dice_loss", "Dice", "",
      [](E x, E t, const std::vector<int> &axes, const Arguments &) {
-       return algorithms::dice_loss(x, t, axes, epsilon);
+       return algorithms::dice_loss(x, t, axes, keras_epsilon);
      }},
     {"tversky_loss", "Tversky", "alpha=0.5, beta=0.5, ",
      [](E x, E t, const std::vector<int> &axes, const Arguments &a) {
-       return algorithms::tversky_loss(x, t, axes, a.real("alpha"), a.real("beta"), epsilon);
+       return algorithms::tversky_loss(x, t, axes, a.real("alpha"), a.real("beta"), keras_epsilon);
      }},
 };
 

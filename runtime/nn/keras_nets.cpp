@@ -12,13 +12,12 @@
 #include "runtime/nn/axes.h"
 #include "runtime/nn/composed.h"
 #include "runtime/nn/families.h"
+#include "runtime/nn/keras.h"
 #include "runtime/nn/promotion.h"
 
 namespace saltern::nn {
 
 namespace {
-
-constexpr double epsilon = 1e-7;
 
 // ---- Images.
 
@@ -180,7 +179,7 @@ Variable scaled(const Arguments &a, Variable x, const std::vector<int64_t> &axes
   if (a.has(scale)) x = x * beside(a, scale, x, axes);
   return a.signature().has(shift) && a.has(shift) ? x + beside(a, shift, x, axes) : x;
 }
-double epsilon_of(const Arguments &a, double otherwise = epsilon) {
+double epsilon_of(const Arguments &a, double otherwise = keras_epsilon) {
   return a.has("epsilon") ? a.real("epsilon") : otherwise;
 }
 
@@ -218,7 +217,7 @@ const Function norms_of_keras[] = {
 
 // ---- Losses, whose target stands first.
 
-Variable sure(const Variable &p) { return composed("clamp", {p, epsilon, 1 - epsilon}); }
+Variable sure(const Variable &p) { return composed("clamp", {p, keras_epsilon, 1 - keras_epsilon}); }
 
 // Logarithms of the shares that classes have along an axis.
 Variable logarithms(const Arguments &a) {
@@ -309,7 +308,7 @@ const nn::Function sparsemax("keras.sparsemax", "x, axis=-1", by_formula([](cons
                                return max(x - (reached - 1) / stop_gradient(many), 0);
                              }));
 
-const nn::Function of_labels[] = {
+const nn::Function of_given_labels[] = {
     {"keras.multi_hot", "inputs, num_classes=None, axis=-1, dtype=None, sparse=False",
      [](const Arguments &a) -> Argument {
        if (a.flag("sparse")) a.refuse("sparse", "False");

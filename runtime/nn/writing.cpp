@@ -55,8 +55,8 @@ Variable written(const Arguments &a, const Variable &x, const Variable &places, 
 
 // x with these added, each at its place.
 Variable added(const Variable &x, const Variable &places, const Variable &from) {
-  const Variable flat = composed(
-      "scatter_add", {reshape(x, {-1}), 0, reshape(places, {-1}), reshape(to_type(from, x.type()), {-1})});
+  const Variable flat =
+      composed("scatter_add", {reshape(x, {-1}), 0, reshape(places, {-1}), reshape(to_type(from, x.type()), {-1})});
   return reshape(flat, x.shape());
 }
 
@@ -201,34 +201,32 @@ struct Scattered {
 };
 
 // Products and extremes: each element looks through those of the source that may end at it.
-const Function gathered_into("scatter_reduced_along", "input, dim, index, src, reduce, include_self",
-                             by_formula([](const Arguments &a) {
-                               using namespace formula;
-                               using F = formula::Function;
-                               const Value x = a.value("input"), index = a.value("index"), from = a.value("src");
-                               const int d = static_cast<int>(a.integer("dim"));
-                               const std::string &how = a.word("reduce");
-                               const F all = how == "prod" ? F::product : how == "amax" ? F::greatest : F::least;
-                               const F both = how == "prod" ? F::multiply : how == "amax" ? F::maximum : F::minimum;
-                               constexpr double most = std::numeric_limits<double>::infinity();
-                               const double none = how == "prod" ? 1 : how == "amax" ? -most : most;
-                               const auto over = [&](const Axes &at, F f, const Expression &miss, bool counts) {
-                                 return reduce_open(f, {index.extent(d)}, [&](const Axes &s) {
-                                   const Axes row = algorithms::with_index(at, d, s[0]);
-                                   Expression hit = cast(Type::i64, index.at(row)) == at[static_cast<size_t>(d)];
-                                   for (int e = 0; e < x.rank(); ++e)
-                                     if (e != d) hit = hit && at[static_cast<size_t>(e)] < index.extent(e);
-                                   return formula::select(hit, counts ? constant(x.type(), 1) : from.at(row), miss);
-                                 });
-                               };
-                               const Value found = compute("found", x.extents(), [&](const Axes &at) {
-                                 return over(at, all, constant(x.type(), none), false);
-                               });
-                               const Value many = compute("many", x.extents(), [&](const Axes &at) {
-                                 return over(at, F::sum, constant(x.type(), 0), true);
-                               });
-                               return where(many == 0, x, a.flag("include_self") ? map(both, x, found) : found);
-                             }));
+const Function gathered_into(
+    "scatter_reduced_along", "input, dim, index, src, reduce, include_self", by_formula([](const Arguments &a) {
+      using namespace formula;
+      using F = formula::Function;
+      const Value x = a.value("input"), index = a.value("index"), from = a.value("src");
+      const int d = static_cast<int>(a.integer("dim"));
+      const std::string &how = a.word("reduce");
+      const F all = how == "prod" ? F::product : how == "amax" ? F::greatest : F::least;
+      const F both = how == "prod" ? F::multiply : how == "amax" ? F::maximum : F::minimum;
+      constexpr double most = std::numeric_limits<double>::infinity();
+      const double none = how == "prod" ? 1 : how == "amax" ? -most : most;
+      const auto over = [&](const Axes &at, F f, const Expression &miss, bool counts) {
+        return reduce_open(f, {index.extent(d)}, [&](const Axes &s) {
+          const Axes row = algorithms::with_index(at, d, s[0]);
+          Expression hit = formula::cast(Type::i64, index.at(row)) == at[static_cast<size_t>(d)];
+          for (int e = 0; e < x.rank(); ++e)
+            if (e != d) hit = hit && at[static_cast<size_t>(e)] < index.extent(e);
+          return formula::select(hit, counts ? constant(x.type(), 1) : from.at(row), miss);
+        });
+      };
+      const Value found =
+          compute("found", x.extents(), [&](const Axes &at) { return over(at, all, constant(x.type(), none), false); });
+      const Value many =
+          compute("many", x.extents(), [&](const Axes &at) { return over(at, F::sum, constant(x.type(), 0), true); });
+      return where(many == 0, x, a.flag("include_self") ? map(both, x, found) : found);
+    }));
 
 Variable scatter_reduced(const Arguments &a, const Scattered &s, const std::string &how, bool include_self) {
   if (s.index.size() == 0) return s.x;
@@ -263,8 +261,7 @@ const Function index_reduce("index_reduce", "input, dim, index, source, reduce, 
                               const Variable x = at_least_a_vector(a.variable("input")),
                                              from = at_least_a_vector(a.variable("source"));
                               const std::string &how = a.word("reduce", {"prod", "mean", "amax", "amin"});
-                              const auto d =
-                                  static_cast<size_t>(dimension(a.integer("dim"), x.rank(), a.owner()));
+                              const auto d = static_cast<size_t>(dimension(a.integer("dim"), x.rank(), a.owner()));
                               Shape row(x.shape().size(), 1);
                               row[d] = -1;
                               const Variable index = expand(reshape(a.variable("index"), row), from.shape());
