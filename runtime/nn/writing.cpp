@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 
+#include "algorithms/pooling.h"
 #include "algorithms/ranking.h"
 #include "runtime/layers/binary.h"
 #include "runtime/layers/movement.h"
@@ -210,8 +211,13 @@ const Function gathered_into(
       const std::string &how = a.word("reduce");
       const F all = how == "prod" ? F::product : how == "amax" ? F::greatest : F::least;
       const F both = how == "prod" ? F::multiply : how == "amax" ? F::maximum : F::minimum;
-      constexpr double most = std::numeric_limits<double>::infinity();
-      const double none = how == "prod" ? 1 : how == "amax" ? -most : most;
+      const double least = algorithms::lowest(x.type());
+      const Expression none =
+          how == "prod"       ? constant(x.type(), 1)
+          : how == "amax"     ? constant(x.type(), least)
+          : is_real(x.type()) ? constant(x.type(), -least)
+                              // The greatest whole number, which a double may not hold; of natural ones, it wraps.
+                              : constant(x.type(), least == 0 ? 0 : -1) - constant(x.type(), least == 0 ? 1 : least);
       const auto over = [&](const Axes &at, F f, const Expression &miss, bool counts) {
         return reduce_open(f, {index.extent(d)}, [&](const Axes &s) {
           const Axes row = algorithms::with_index(at, d, s[0]);
@@ -221,8 +227,7 @@ const Function gathered_into(
           return formula::select(hit, counts ? constant(x.type(), 1) : from.at(row), miss);
         });
       };
-      const Value found =
-          compute("found", x.extents(), [&](const Axes &at) { return over(at, all, constant(x.type(), none), false); });
+      const Value found = compute("found", x.extents(), [&](const Axes &at) { return over(at, all, none, false); });
       const Value many =
           compute("many", x.extents(), [&](const Axes &at) { return over(at, F::sum, constant(x.type(), 0), true); });
       return where(many == 0, x, a.flag("include_self") ? map(both, x, found) : found);

@@ -2,6 +2,7 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/set.h>
 #include <nanobind/stl/string.h>
@@ -182,8 +183,8 @@ NB_MODULE(_saltern, m) {
   m.def(
       "operations",
       [](const std::vector<Variable> &results) {
-        std::map<std::string, std::set<std::string>> all;
-        for (const auto &step : steps_behind(results)) all[step->operation().name].merge(classes(*step));
+        std::vector<std::pair<std::string, std::set<std::string>>> all;
+        for (const auto &step : steps_behind(results)) all.emplace_back(step->operation().name, classes(*step));
         return all;
       },
       "The operations behind results, as far as these were recorded, and the classes of their formulas' stages.");

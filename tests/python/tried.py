@@ -37,9 +37,9 @@ def operations(call, nest):
     guard = _saltern.Recording()
     found = _saltern.operations(flat(call(*args, **kwargs)))
     del guard
-    for name, of in found.items():
+    for name, of in found:
         classes[name].update(of)
-    return set(found)
+    return {name for name, _ in found}
 
 
 def of_layer(sample):
