@@ -1,5 +1,7 @@
 #include "runtime/layers/matmul.h"
 
+#include <algorithm>
+
 #include "algorithms/contraction.h"
 #include "runtime/kernels/kernels.h"
 #include "runtime/layers/reduction.h"
@@ -90,9 +92,15 @@ RightOperand::RightOperand(const Tensor &b) : b_(b) {
 
 void RightOperand::multiply(const Tensor &a, const Tensor &y) const {
   if (!panels_.defined()) return saltern::multiply(a, b_, y);
-  const int64_t panels = panels_.extent(0), width = panels_.extent(2);
-  call("matmul_packed",
-       {reversed(a), reversed(panels_), View(y, {{width, 1}, {panels, width}, {y.extent(0), y.strides()[0]}})});
+  const int64_t panels = panels_.extent(0), width = panels_.extent(2), rows = a.extent(0);
+  // Rows that all panels go through, one after another, are still in the cache: 512 KiB of them.
+  const int64_t at_once = std::max<int64_t>(64, (128 << 10) / std::max<int64_t>(a.extent(1), 1) / 8 * 8);
+  for (int64_t first = 0; first < rows; first += at_once) {
+    const int64_t count = std::min(at_once, rows - first);
+    const Tensor some = y.slice(0, first, count);
+    call("matmul_packed", {reversed(a.slice(0, first, count)), reversed(panels_),
+                           View(some, {{width, 1}, {panels, width}, {count, y.strides()[0]}})});
+  }
 }
 
 Tensor turned(const Tensor &matrix) {

@@ -49,6 +49,11 @@ struct Sequence {
     const Tensor none = Tensor::zeros({w.extent(0)});
     w_bias = biased ? row_major(in.at(next + 2)) : none;
     r_bias = biased ? row_major(in.at(next + 3)) : none;
+    // An LSTM adds all that goes into a gate; of a GRU, one gate keeps them apart.
+    if (biased && kind.states == 2) {
+      r_bias = called_strided("add", {w_bias, r_bias});
+      w_bias = none;
+    }
     turns = x.extent(0);
     batch = x.extent(1);
     size = before[0].extent(1);
@@ -71,7 +76,11 @@ struct Sequence {
   }
 
   Tensor of_input() const {
-    return computed(operations::dense, {rows(x), w, w_bias}).reshaped({turns, batch, w.extent(0)});
+    if (kind.states == 1)
+      return computed(operations::dense, {rows(x), w, w_bias}).reshaped({turns, batch, w.extent(0)});
+    const Tensor all = products();
+    RightOperand(turned(w)).multiply(rows(x), rows(all));
+    return all;
   }
 
   // What state s was before each turn.
@@ -143,7 +152,8 @@ std::vector<Tensor> run_back(const Kind &kind, const std::vector<Tensor> &in, co
       more = {called_strided("add", {through, direct})};
   }
   const Tensor dw_rows = s.rows(dw), dr_rows = s.rows(dr);
-  std::vector<Tensor> all = {multiplied(dw_rows, s.w).reshaped(s.x.shape())};
+  std::vector<Tensor> all = {Tensor::empty(s.x.shape())};
+  RightOperand(s.w).multiply(dw_rows, s.rows(all[0]));
   all.insert(all.end(), more.begin(), more.end());
   all.push_back(turned_multiplied(dw_rows, s.rows(s.x)));
   all.push_back(turned_multiplied(dr_rows, s.rows(before[0])));
