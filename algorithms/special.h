@@ -63,17 +63,31 @@ inline Value positive_polygamma(int n, const Value &x) {
   return (series + sum * factorial(n)) * (n % 2 == 0 ? -1.0 : 1.0);
 }
 
+// The n-th derivative of the cotangent, a polynomial of it: each is that of the one before, times -(1 + c^2).
+inline Value cotangent_derivative(int n, const Value &c) {
+  std::vector<double> p = {0, 1};
+  for (int i = 0; i < n; ++i) {
+    std::vector<double> next(p.size() + 1, 0);
+    for (size_t k = 1; k < p.size(); ++k) {
+      next[k - 1] -= static_cast<double>(k) * p[k];
+      next[k + 1] -= static_cast<double>(k) * p[k];
+    }
+    p = next;
+  }
+  Value y = p.back() * c;
+  for (size_t k = p.size() - 1; k-- > 1;) y = (y + p[k]) * c;
+  return y + p[0];
+}
+
 }  // namespace special
 
-// The n-th derivative of digamma, which is that of log |Gamma|. Orders 0 and 1 are of any x but poles, the others of x > 0.
+// The n-th derivative of digamma, which is that of log |Gamma|; below 0.5 by reflection.
 inline Value polygamma(int n, const Value &x) {
   const Value y = special::exactly(x, [n](const Value &t) {
-    const Value is_left = t<0.5, at = n> 1 ? t : where(is_left, 1 - t, t);
-    const Value right = special::positive_polygamma(n, at);
-    if (n > 1) return right;
-    const Value s = sin(special::phase(t)), c = cos(special::phase(t));
-    const Value left = n == 0 ? right - special::pi * c / s : special::pi * special::pi / (s * s) - right;
-    return where(is_left, left, right);
+    const Value is_left = t < 0.5, right = special::positive_polygamma(n, where(is_left, 1 - t, t));
+    const Value cotangent = cos(special::phase(t)) / sin(special::phase(t));
+    const Value turned = special::cotangent_derivative(n, cotangent) * std::pow(special::pi, n + 1);
+    return where(is_left, (n % 2 == 0 ? right : -right) - turned, right);
   });
   return with_gradient(y, {{x}, [n, x](const Value &dy) { return Values{dy * polygamma(n + 1, x)}; }});
 }

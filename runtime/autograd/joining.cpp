@@ -17,10 +17,21 @@ namespace {
 const std::map<std::string, Joining> &table() {
   static const auto *rows = [] {
     auto *all = new std::map<std::string, Joining>{
-        {"dense", {Way::rows, {1, 2}}}, {"rows_at", {Way::rows, {1}}},     {"embedding.rows", {Way::rows, {1}}},
-        {"cross_entropy", {Way::rows}}, {"reshape", {Way::dimension}},     {"transpose", {Way::dimension}},
-        {"slice", {Way::dimension}},    {"concat", {Way::dimension}},      {"sum", {Way::dimension}},
-        {"softmax", {Way::dimension}},  {"log_softmax", {Way::dimension}}, {"expand", {Way::broadcast}},
+        {"dense", {Way::rows, {1, 2}}},
+        {"rows_at", {Way::rows, {1}}},
+        {"rnn_cell", {Way::rows, {2, 3, 4, 5}}},
+        {"gru_cell", {Way::rows, {2, 3, 4, 5}}},
+        {"lstm_cell", {Way::rows, {3, 4, 5, 6}}},
+        {"embedding.rows", {Way::rows, {1}}},
+        {"cross_entropy", {Way::rows}},
+        {"reshape", {Way::dimension}},
+        {"transpose", {Way::dimension}},
+        {"slice", {Way::dimension}},
+        {"concat", {Way::dimension}},
+        {"sum", {Way::dimension}},
+        {"softmax", {Way::dimension}},
+        {"log_softmax", {Way::dimension}},
+        {"expand", {Way::broadcast}},
         {"matmul", {Way::broadcast}},
     };
     for (const auto &row : algorithms::unary_rows()) (*all)[row.name] = {Way::dimension};
@@ -120,6 +131,8 @@ Joining joining_of(const Operation &operation, const std::vector<Variable> &inpu
       inputs[1].requires_gradient())
     return {Way::rows, {1}};
   const auto row = table().find(operation.name);
+  const bool is_cell = row != table().end() && row->second.way == Way::rows && row->second.shares(3);
+  if (is_cell && inputs[0].rank() != 2) return {};
   if (row != table().end()) return row->second;
   return is_elementwise(operation, inputs, attributes) ? Joining{Way::broadcast} : Joining{};
 }
@@ -140,12 +153,17 @@ std::vector<Variable> apply_joined(const Joining &by, const Operation &operation
     inputs[i] = shaped(inputs[i], shape);
   }
   std::vector<Variable> all = apply(operation, inputs, has_rows ? attributes : with_dimension(attributes, rank, n));
+  // Behind its results, a formula gives what its own gradient reads, which may be something else for more rows.
+  all.resize(std::min(all.size(), results.size()));
   for (size_t i = 0; i < all.size(); ++i) {
     const Shape shape = in_front(n, results[i], results[i].size());
-    if (all[i].size() != elements(shape))
+    if (all[i].size() == elements(shape))
+      all[i] = shaped(all[i], shape);
+    else if (i > 0)
+      all[i] = Variable();
+    else
       fail("operation '", operation.name, "' gives ", to_string(all[i].shape()), " for ", n, " of ",
            to_string(results[i]), " in a batch");
-    all[i] = shaped(all[i], shape);
   }
   return all;
 }

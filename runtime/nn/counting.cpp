@@ -99,6 +99,9 @@ Tensor places_not_zero(const Arguments &a) {
   return listed(rows, {count, x.rank()});
 }
 const Function nonzero("nonzero", "input, *, as_tuple=False", [](const Arguments &a) -> Argument {
+  const Variable x = a.variable("input");
+  if (a.flag("as_tuple") && x.shape().empty())  // as PyTorch has it
+    return call("nonzero", {reshape(x, {1})}, {{"as_tuple", true}});
   const Tensor rows = places_not_zero(a);
   return a.flag("as_tuple") ? call("unbind", {rows, 1}) : Argument(rows);
 });

@@ -15,13 +15,16 @@ using namespace formula;
 
 const Function normalize("normalize", "input, p=2.0, dim=1, eps=1e-12, out=None", by_formula([](const Arguments &a) {
                            const Value x = a.value("input");
-                           const int axis = dimension(a.integer("dim"), x.rank(), a.owner());
+                           const int axis = dimension(a.integer("dim"), std::max(x.rank(), 1), a.owner());
+                           if (x.rank() == 0) return x / max(abs(x), a.real("eps"));
                            return x / named("norm", max(algorithms::norm(x, {axis}, a.real("p")), a.real("eps")));
                          }));
 
 // Of two tensors that broadcast.
 const Function cosine_similarity("cosine_similarity", "x1, x2, dim=1, eps=1e-08", by_formula([](const Arguments &a) {
-                                   const Value x = a.value("x1"), y = a.value("x2");
+                                   Value x = a.value("x1"), y = a.value("x2");
+                                   if (x.rank() == 0) x = batched(x);  // a number has a dimension 0 to PyTorch
+                                   if (y.rank() == 0) y = batched(y);
                                    const int axis =
                                        dimension(a.integer("dim"), std::max(x.rank(), y.rank()), a.owner());
                                    const Value always = inlined({}, [](const Axes &) { return truth(true); });

@@ -2,6 +2,7 @@
 
 #include "algorithms/losses.h"
 #include "algorithms/margins.h"
+#include "runtime/layers/movement.h"
 #include "runtime/nn/families.h"
 #include "runtime/nn/losses.h"
 
@@ -10,6 +11,13 @@ namespace saltern::nn {
 namespace {
 
 using namespace formula;
+
+// The same call with the one score of a number as a list of scores.
+Argument of_one_score(const Arguments &a, const std::vector<size_t> &which) {
+  std::vector<Argument> values = a.values();
+  for (size_t i : which) values[i] = reshape(variable_of(values[i]), {1});
+  return call(a.owner(), values);
+}
 
 const std::string of_margins = "p=1, margin=1.0, weight=None, " + reduced_as;
 const Function multi_margin("multi_margin_loss", "input, target, " + of_margins, by_formula([](const Arguments &a) {
@@ -24,6 +32,7 @@ const Function multi_margin("multi_margin_loss", "input, target, " + of_margins,
                               const double p = a.real("p");
                               if (p != 1 && p != 2) a.refuse("p", "1 or 2");
                               const Shape x = a.variable("input").shape();
+                              if (x.empty()) return of_one_score(a, {0});
                               if (x.size() != 1 && x.size() != 2) a.refuse("input", "scores, (C) or (N, C)");
                               const bool is_one = x.size() == 1 && a.variable("target").shape() == Shape{1};
                               if (is_one) return expect_indices(a, "target", x[0]), Argument();
@@ -42,6 +51,8 @@ const Function multilabel_margin("multilabel_margin_loss", "input, target, " + r
                                  }),
                                  [](const Arguments &a) -> Argument {
                                    const Shape x = a.variable("input").shape();
+                                   if (x.empty() && a.variable("target").shape().empty())
+                                     return of_one_score(a, {0, 1});
                                    if (x.size() != 1 && x.size() != 2) a.refuse("input", "scores, (C) or (N, C)");
                                    if (a.variable("target").shape() != x)
                                      a.refuse("target", "labels " + to_string(x) + ", -1 behind the last of a row");

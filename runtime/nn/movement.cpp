@@ -216,14 +216,20 @@ const nn::Function gathered("gather_along", "input, dim, index", by_formula([](c
                                 return x.at(algorithms::with_index(at, d, counted(index.at(at), x.extent(d))));
                               });
                             }));
-const nn::Function gather("gather", "input, dim, index", [](const Arguments &a) {
-  const Variable x = a.variable("input"), index = a.variable("index");
+// A tensor without dimensions has one to PyTorch, of one element.
+Variable with_dimension(const Variable &x) { return x.shape().empty() ? reshape(x, {1}) : x; }
+bool has_number(const Arguments &a, const char *name) { return a.variable(name).shape().empty(); }
+
+const nn::Function gather("gather", "input, dim, index", [](const Arguments &a) -> Argument {
+  const Variable x = with_dimension(a.variable("input")), index = with_dimension(a.variable("index"));
   const size_t d = axis_of(a, "dim", x);
+  if (index.size() == 0) return Variable(Tensor::empty(index.shape(), x.type()));  // whatever its rank
   if (index.shape().size() != x.shape().size()) a.refuse("index", "a tensor of the input's rank");
   for (size_t i = 0; i < index.shape().size(); ++i)
     if (i != d && index.shape()[i] > x.shape()[i]) a.refuse("index", "no larger than the input beside `dim`");
   check_indices(a, "index", index, x.shape()[d]);
-  return gathered.call({x, a["dim"], index});
+  const Argument y = gathered.call({x, a["dim"], index});
+  return has_number(a, "index") ? Argument(reshape(variable_of(y), {})) : y;
 });
 const nn::Function index_selected("index_select_along", "input, dim, index", by_formula([](const Arguments &a) {
                                     const Value x = a.value("input"), index = a.value("index");
@@ -235,11 +241,12 @@ const nn::Function index_selected("index_select_along", "input, dim, index", by_
                                           return x.at(algorithms::with_index(at, d, counted(i, x.extent(d))));
                                         });
                                   }));
-const nn::Function index_select("index_select", "input, dim, index", [](const Arguments &a) {
-  const Variable x = a.variable("input"), index = a.variable("index");
+const nn::Function index_select("index_select", "input, dim, index", [](const Arguments &a) -> Argument {
+  const Variable x = with_dimension(a.variable("input")), index = with_dimension(a.variable("index"));
   if (index.shape().size() != 1) a.refuse("index", "a tensor of rank 1");
   check_indices(a, "index", index, x.shape()[axis_of(a, "dim", x)]);
-  return index_selected.call({x, a["dim"], index});
+  const Argument y = index_selected.call({x, a["dim"], index});
+  return has_number(a, "input") && index.size() == 1 ? Argument(reshape(variable_of(y), {})) : y;
 });
 
 // x[i, j, ...] with index tensors for some dimensions.
@@ -259,8 +266,10 @@ const nn::Function scattered("scatter_add_along", "input, dim, index, src", by_f
                                         });
                                       });
                              }));
-const nn::Function scatter_add("scatter_add", "input, dim, index, src", [](const Arguments &a) {
-  const Variable x = a.variable("input"), index = a.variable("index"), from = a.variable("src");
+const nn::Function scatter_add("scatter_add", "input, dim, index, src", [](const Arguments &a) -> Argument {
+  const Variable x = with_dimension(a.variable("input")), index = with_dimension(a.variable("index")),
+                 from = with_dimension(a.variable("src"));
+  const auto shaped = [&](const Argument &y) { return reshape(variable_of(y), a.variable("input").shape()); };
   const size_t d = axis_of(a, "dim", x);
   for (size_t i = 0; i < x.shape().size(); ++i) {
     if (index.shape().size() != x.shape().size() || (i != d && index.shape()[i] > x.shape()[i]))
@@ -269,10 +278,10 @@ const nn::Function scatter_add("scatter_add", "input, dim, index, src", [](const
       a.refuse("src", "a tensor of the index's rank, no smaller");
   }
   check_indices(a, "index", index, x.shape()[d]);
-  if (is_real(x.type())) return scattered.call({x, a["dim"], index, from});
+  if (is_real(x.type())) return shaped(scattered.call({x, a["dim"], index, from}));
   // The way back of gathering is a gradient, which whole numbers have none of.
   const Argument sums = scattered.call({to_type(x, Type::f64), a["dim"], index, to_type(from, Type::f64)});
-  return Argument(to_type(variable_of(sums), x.type()));
+  return to_type(shaped(sums), x.type());
 });
 
 }  // namespace

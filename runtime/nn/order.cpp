@@ -121,6 +121,20 @@ const char *const of_quantiles = "input, q, dim=None, keepdim=False, *, interpol
 const nn::Function quantile("quantile", of_quantiles, [](const Arguments &a) { return quantile_of(a, false); });
 const nn::Function nanquantile("nanquantile", of_quantiles, [](const Arguments &a) { return quantile_of(a, true); });
 
+// The median of what is a number, and the first place where it is.
+const nn::Function nanmedian("nanmedian", "input, dim=None, keepdim=False", [](const Arguments &a) -> Argument {
+  const Along w(a);
+  const Variable middle = variable_of(nanquantile.call({w.x, 0.5, w.dim, true}, {{"interpolation", "lower"}}));
+  const bool is_number = w.all || a.variable("input").shape().empty();
+  if (w.all) return reshape(middle, {});
+  const Variable place =
+      variable_of(call("argmax", {to_type(variable_of(call("eq", {w.x, middle})), Type::i64), w.dim, true}));
+  Shape shape = middle.shape();
+  if (!a.flag("keepdim")) shape.erase(shape.begin() + w.dim);
+  if (is_number) shape = {};
+  return Argument::List{reshape(middle, shape), reshape(place, shape)};
+});
+
 const nn::Function msort("msort", "input", [](const Arguments &a) {
   return call("sort", {a["input"], 0}).as<Argument::List>()->at(0);
 });
@@ -159,12 +173,17 @@ const nn::Function logcumsumexp("logcumsumexp", "input, dim", by_formula([](cons
                                   const Value none = constant_value(x.type(), -std::numeric_limits<double>::infinity());
                                   return scan("logcumsumexp", x.extents(), axis, none,
                                               [&](const Axes &at, const Expression &before) {
-                                                const Expression here = x.at(at), zero = constant(x.type(), 0);
+                                                const Expression here = x.at(at), zero = constant(x.type(), 0),
+                                                                 one = constant(x.type(), 1);
                                                 // Both count alike, also where they are equal.
                                                 const Expression ends = here == before && call(F::is_infinite, here);
-                                                const Expression half = abs(select(ends, zero, (here - before) * 0.5));
+                                                const Expression half = select(ends, zero, (here - before) * 0.5);
                                                 const Expression mean = select(ends, here, (here + before) * 0.5);
-                                                const Expression sum = mean + half + log(exp(half * -2.0) + 1.0);
+                                                // Smooth in between, where abs() has a corner.
+                                                const Expression inner = max(min(half, one), -one);
+                                                const Expression near = log(exp(inner) + exp(-inner));
+                                                const Expression far = abs(half) + log(exp(abs(half) * -2.0) + 1.0);
+                                                const Expression sum = mean + select(abs(half) < 1.0, near, far);
                                                 return select(call(F::is_infinite, before) && before < zero, here, sum);
                                               });
                                 }));
@@ -173,6 +192,7 @@ const nn::Function logcumsumexp("logcumsumexp", "input, dim", by_formula([](cons
 
 const nn::Function diff("diff", "input, n=1, dim=-1, prepend=None, append=None", [](const Arguments &a) {
   Variable x = a.variable("input");
+  if (a.integer("n") == 0) return x;
   const int64_t d = dimension(a.integer("dim"), x.rank(), a.owner());
   if (a.has("prepend")) x = concat({a.variable("prepend"), x}, d);
   if (a.has("append")) x = concat({x, a.variable("append")}, d);

@@ -32,7 +32,8 @@ struct OfTwo {
       : operation(name, [f](const Values &in, const Attributes &) -> Values { return {f(in.at(0), in.at(1))}; }),
         function(name, "input, other", [this](const Arguments &a) {
           const Variable x = real_in(a), y = real_in(a, "other");
-          return operation(x, a["other"].as<Variable>() ? y : to_type(y, x.type()));
+          const Shape shape = broadcast_shape(x.shape(), y.shape(), a.owner());  // rules of gradients do not broadcast
+          return operation(expand(x, shape), expand(a["other"].as<Variable>() ? y : to_type(y, x.type()), shape));
         }) {}
   Operation operation;
   nn::Function function;
@@ -91,8 +92,7 @@ nn::Function::Body gamma_function(bool above) {
   return [above](const Arguments &of) {
     const Variable a = real_in(of), x = real_in(of, "other");
     const Shape shape = broadcast_shape(a.shape(), x.shape(), of.owner());
-    return apply_one(probability, {expand(a, shape), expand(to_type(x, a.type()), shape)},
-                     {{"above", int64_t{above}}});
+    return apply_one(probability, {expand(a, shape), expand(to_type(x, a.type()), shape)}, {{"above", int64_t{above}}});
   };
 }
 const nn::Function gammainc("gammainc", "input, other", gamma_function(false));

@@ -185,6 +185,7 @@ std::vector<int64_t> Tensor::integers() const { return numbers(integer_element);
 std::vector<double> Tensor::reals() const { return numbers(real_element); }
 
 bool Tensor::is_dense() const {
+  if (size() == 0) return true;
   std::vector<std::pair<int64_t, int64_t>> dims;  // stride, extent
   for (int d = 0; d < rank(); ++d)
     if (shape_[d] != 1) dims.emplace_back(strides_[d], shape_[d]);

@@ -67,6 +67,31 @@ def test_trees_give_the_same_loss_and_gradients_in_far_fewer_operations():
     assert operations[1] * 3 < operations[0]
 
 
+@pytest.mark.parametrize('cell', [nn.RNNCell, nn.GRUCell, nn.LSTMCell])
+def test_cells_over_sequences_of_different_lengths(cell):
+    saltern.manual_seed(2)
+    net = cell(3, 5)
+    random = np.random.default_rng(4)
+    sequences = [random.standard_normal((n, 1, 3)).astype(np.float32) for n in (3, 6, 1, 4)]
+    found, operations = [], []
+    for scope in (contextlib.nullcontext, saltern.batching):
+        net.zero_grad()
+        with scope():
+            last = []
+            for sequence in sequences:
+                state = None
+                for step in sequence:
+                    state = net(saltern.tensor(step), state)
+                last.append(state[0] if cell is nn.LSTMCell else state)
+            loss = (saltern.cat(last) ** 2).sum()
+            operations.append(saltern._saltern.operations([loss]).count(f'{cell.__name__[:-4].lower()}_cell'))
+            loss.backward()
+        found.append([loss.numpy()] + [np.array(p.grad.numpy()) for p in net.parameters()])
+    for one, together in zip(*found):
+        np.testing.assert_allclose(together, one, rtol=1e-4, atol=1e-6)
+    assert operations == [14, 6]
+
+
 def test_values_are_there_behind_the_scope():
     x = saltern.tensor([1.0, 2.0], requires_grad=True)
     with saltern.batching():

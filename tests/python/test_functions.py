@@ -61,6 +61,7 @@ FUNCTIONS = [
     ('cummin', (X, 0), lambda x, d: (np.minimum.accumulate(x, d),)),
     ('logcumsumexp', (X, 1), lambda x, d: np.logaddexp.accumulate(x, d)),
     ('diff', (X, 2, 1), lambda x, n, d: np.diff(x, n, d)),
+    ('nanmedian', (np.array([3.0, np.nan, 1, 2, 8], np.float32),), lambda x: np.float32(2)),
     ('trapezoid', (X,), np.trapezoid),
     ('nansum', (np.where(MASK, X, np.nan), 1), lambda x, d: np.nansum(x, d)),
     ('nanmean', (np.where(MASK, X, np.nan),), np.nanmean),

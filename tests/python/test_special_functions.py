@@ -29,6 +29,11 @@ def test_derivatives_of_log_gamma():
     np.testing.assert_allclose(np.asarray(saltern.digamma(t(1, 0.5, 2))), [-euler, -euler - 2 * math.log(2), 1 - euler], rtol=1e-13)
     np.testing.assert_allclose(np.asarray(saltern.polygamma(1, t(1, 0.5))), [math.pi**2 / 6, math.pi**2 / 2], rtol=1e-13)
     np.testing.assert_allclose(np.asarray(saltern.polygamma(2, t(1))), -2 * 1.2020569031595943, rtol=1e-13)
+    for n in (1, 2, 3, 6):  # by the sum that they are, whose rest is an integral
+        for at in (-8.478374, -0.3, 0.2, 3.0):
+            k = np.arange(20000) + at
+            wanted = (-1) ** (n + 1) * math.factorial(n) * ((1 / k ** (n + 1)).sum() + (k[-1] + 0.5) ** -n / n)
+            np.testing.assert_allclose(saltern.polygamma(n, t(at)).item(), wanted, rtol=1e-8)
     with pytest.raises(ValueError, match="'n' is -1"):
         saltern.polygamma(-1, t(1))
 
@@ -60,3 +65,45 @@ def test_angles():
     np.testing.assert_allclose(np.asarray(saltern.atan2(saltern.tensor(y), saltern.tensor(x))), np.arctan2(y, x), rtol=1e-14)
     keep = (x != 0) | (y != 0)
     check_gradients(saltern.atan2, [y[keep & (y != 0)], x[keep & (y != 0)]])
+
+
+def test_bessel_functions_and_the_normal_distribution():
+    """Known values, and identities: I0' = I1, and what probabilities add up to."""
+    special = saltern.special
+    np.testing.assert_allclose(np.asarray(special.i0(t(0.5, 3, 20, -20))),
+                               [1.0634833707413236, 4.880792585865024, 43558282.559553534, 43558282.559553534], rtol=1e-13)
+    np.testing.assert_allclose(np.asarray(special.i1e(t(0.5, -3, 40))),
+                               [0.1564208032, -0.1968267133, 0.0624822291], rtol=1e-8)
+    x = np.array([-30.0, -8, -3, -1.2, -0.5, 0.1, 0.5, 1.9, 2.1, 6, 14.9, 15.1, 30])
+    for f in (special.i0e, special.i1e, special.erfcx, special.ndtr, special.log_ndtr):
+        check_gradients(f, [np.clip(x, -5, 40)])
+    slope, = saltern.autograd.grad(special.i0(leaf := saltern.tensor(x, requires_grad=True)).sum(), leaf)
+    np.testing.assert_allclose(np.asarray(slope), np.asarray(special.i1(saltern.tensor(x))), rtol=1e-11)
+    np.testing.assert_allclose(np.asarray(special.erfcx(t(-1, 0, 1, 10))),
+                               [math.exp(1) * math.erfc(-1), 1, math.exp(1) * math.erfc(1), 0.05614099274382259], rtol=1e-13)
+    np.testing.assert_allclose(np.asarray(special.log_ndtr(t(-20, 0, 3))), [-203.91715537109727, -math.log(2),
+                                                                            math.log(math.erfc(-3 / math.sqrt(2)) / 2)], rtol=1e-12)
+    p = np.array([1e-6, 0.3, 0.5, 0.999])
+    np.testing.assert_allclose(np.asarray(special.ndtr(special.ndtri(saltern.tensor(p)))), p, rtol=1e-9)
+    np.testing.assert_allclose(np.asarray(special.entr(t(0, 0.5, -1))), [0, 0.5 * math.log(2), -math.inf])
+    np.testing.assert_allclose(np.asarray(special.xlog1py(t(0, 2), t(-1, 1e-9))), [0, 2e-9], rtol=1e-9)
+    check_gradients(special.xlog1py, [np.array([0.5, -2.0]), np.array([0.3, 4.0])])
+    np.testing.assert_allclose(np.asarray(saltern.mvlgamma(t(3.0), 2)),
+                               [math.log(math.pi) / 2 + math.lgamma(3) + math.lgamma(2.5)], rtol=1e-13)
+
+
+def test_orthogonal_polynomials():
+    special, x, n = saltern.special, np.array([-0.9, 0.2, 0.7]), 5
+    polynomial = np.polynomial
+    for name, family in (('chebyshev_polynomial_t', polynomial.Chebyshev), ('legendre_polynomial_p', polynomial.Legendre),
+                         ('hermite_polynomial_h', polynomial.Hermite), ('hermite_polynomial_he', polynomial.HermiteE),
+                         ('laguerre_polynomial_l', polynomial.Laguerre)):
+        for degree in range(n):
+            np.testing.assert_allclose(np.asarray(getattr(special, name)(saltern.tensor(x), degree)),
+                                       family.basis(degree)(x), rtol=1e-12, atol=1e-12, err_msg=name)
+    u = lambda k, x: np.sin((k + 1) * np.arccos(x)) / np.sin(np.arccos(x))
+    of = lambda name: np.asarray(getattr(special, name)(saltern.tensor(x), saltern.tensor(np.array([4.0, 3, 2]))))
+    k = np.array([4, 3, 2])
+    np.testing.assert_allclose(of('chebyshev_polynomial_u'), u(k, x), rtol=1e-12)
+    np.testing.assert_allclose(of('chebyshev_polynomial_v'), u(k, x) - u(k - 1, x), rtol=1e-12)
+    np.testing.assert_allclose(of('chebyshev_polynomial_w'), u(k, x) + u(k - 1, x), rtol=1e-12)

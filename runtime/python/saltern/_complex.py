@@ -157,6 +157,7 @@ def complex_tensor(data, kind=None, requires_grad=False):
 
 
 def complex(real, imag):
+    real, imag = functions['broadcast_tensors']([real, imag])
     return ComplexTensor(_rows['pairs'](real, imag))
 
 

@@ -65,6 +65,44 @@ def randn_like(input):
     return randn(*input.shape, dtype=input.dtype)
 
 
+def randint(low, high=None, size=None, dtype=np.int64):
+    """Whole numbers from low, or 0, to below high: randint(10, (2, 3)), randint(5, 10, (2, 3))."""
+    if high is None or isinstance(high, (tuple, list)):
+        low, high, size = 0, low, size if high is None else high
+    return tensor((low + np.floor(rand(*size, dtype=np.float64).numpy() * (high - low))).astype(dtype))
+
+
+def randint_like(input, low, high=None):
+    return randint(low, high, input.shape, input.dtype)
+
+
+def bernoulli(input):
+    """1 with the probability that each element says, else 0."""
+    drawn = (rand(*input.shape, dtype=np.float64).numpy() < input.numpy()).astype(input.dtype)
+    return functions['mul'](input, 0) + tensor(drawn)  # whose gradient is 0
+
+
+def normal(mean, std, size=None):
+    """Normal numbers, of means and deviations that are numbers or tensors."""
+    mean, std = np.asarray(mean, np.float32), np.asarray(std, np.float32)
+    drawn = randn(*(np.broadcast_shapes(mean.shape, std.shape) if size is None else size)).numpy()
+    return tensor(mean + std * drawn)
+
+
+def multinomial(input, num_samples, replacement=False):
+    """Places drawn by the weights of each row."""
+    weights = np.asarray(input, np.float64)
+    if replacement:
+        shares = np.cumsum(weights, -1) / weights.sum(-1, keepdims=True)
+        drawn = rand(*weights.shape[:-1], num_samples, dtype=np.float64).numpy()
+        return tensor((drawn[..., :, None] >= shares[..., None, :]).sum(-1).astype(np.int64))
+    if ((weights > 0).sum(-1) < num_samples).any():
+        raise ValueError(f'multinomial: fewer places have a weight than {num_samples}, which are drawn without replacement')
+    with np.errstate(divide='ignore'):  # the first of exponential times comes by weight
+        times = -np.log(1 - rand(*weights.shape, dtype=np.float64).numpy()) / weights
+    return tensor(np.argsort(times, -1)[..., :num_samples].astype(np.int64))
+
+
 def broadcast_shapes(*shapes):
     return np.broadcast_shapes(*shapes)
 
@@ -95,4 +133,4 @@ for _name, _type in {'half': np.float16, 'int': np.int32, 'short': np.int16, 'ch
     setattr(Tensor, _name, lambda self, dtype=_type: self.to(dtype))
 
 __all__ = '''arange block_diag broadcast_shapes broadcast_tensors cartesian_prod empty empty_like eye full_like linspace logspace
-meshgrid ones_like rand rand_like randn randn_like scalar_tensor zeros_like'''.split()
+bernoulli meshgrid multinomial normal ones_like rand rand_like randint randint_like randn randn_like scalar_tensor zeros_like'''.split()

@@ -1,0 +1,50 @@
+"""saltern.masked beside NumPy's masked arrays, and random draws by their shares."""
+import numpy as np
+import pytest
+import saltern
+from checks import check_gradients
+
+random = np.random.default_rng(2)
+X, MASK = random.standard_normal((4, 5)).astype(np.float32), random.random((4, 5)) < 0.6
+MASK[:, :2] = True
+
+
+@pytest.mark.parametrize('name', ['sum', 'prod', 'mean', 'var', 'std', 'amax', 'amin', 'argmax', 'argmin'])
+@pytest.mark.parametrize('dim', [0, 1])
+def test_reductions(name, dim):
+    hidden = np.ma.masked_array(X, ~MASK)
+    numpy_name = {'amax': 'max', 'amin': 'min'}.get(name, name)
+    wanted = getattr(hidden, numpy_name)(dim, **({'ddof': 1} if name in ('var', 'std') else {}))
+    found = getattr(saltern.masked, name)(saltern.tensor(X), dim, mask=saltern.tensor(MASK))
+    np.testing.assert_allclose(np.asarray(found)[MASK.sum(dim) > 1], np.asarray(wanted)[MASK.sum(dim) > 1], rtol=1e-5)
+
+
+@pytest.mark.parametrize('name', ['softmax', 'log_softmax', 'softmin'])
+def test_softmax(name):
+    found = np.asarray(getattr(saltern.masked, name)(saltern.tensor(X), 1, mask=saltern.tensor(MASK)))
+    for row, kept, y in zip(X, MASK, found):
+        e = np.exp(-row[kept] if name == 'softmin' else row[kept])
+        np.testing.assert_allclose(y[kept], np.log(e / e.sum()) if name == 'log_softmax' else e / e.sum(), rtol=1e-5)
+
+
+def test_gradients_are_those_of_what_is_seen():
+    check_gradients(lambda x: saltern.masked.mean(x, 1, mask=saltern.tensor(MASK)), [X.astype(np.float64)])
+    check_gradients(lambda x: saltern.masked.softmax(x, 1, mask=saltern.tensor(MASK)), [X.astype(np.float64)])
+
+
+def test_draws_have_their_shares():
+    saltern.manual_seed(1)
+    weights = saltern.tensor([[1.0, 0.0, 3.0], [2.0, 2.0, 4.0]])
+    for replacement, count in ((True, 20000), (False, 1)):
+        rows = weights if replacement else saltern.tensor(np.repeat(weights.numpy(), 10000, 0))
+        drawn = np.asarray(saltern.multinomial(rows, count, replacement)).reshape(2, -1)
+        shares = np.stack([(drawn == k).mean(1) for k in range(3)], 1)
+        np.testing.assert_allclose(shares, [[0.25, 0, 0.75], [0.25, 0.25, 0.5]], atol=0.02)
+    both = np.asarray(saltern.multinomial(weights, 2))
+    assert sorted(both[0]) == [0, 2] and both[1][0] != both[1][1]
+    with pytest.raises(ValueError, match='without replacement'):
+        saltern.multinomial(weights, 3)
+    assert abs(np.asarray(saltern.bernoulli(saltern.full((20000,), 0.3))).mean() - 0.3) < 0.02
+    drawn = np.asarray(saltern.randint(3, 7, (10000,)))
+    assert set(drawn) == {3, 4, 5, 6} and drawn.dtype == np.int64
+    assert abs(np.asarray(saltern.normal(2.0, saltern.tensor([0.5] * 10000))).std() - 0.5) < 0.02
