@@ -4,5 +4,6 @@
 #include "runtime/autograd/batching.h"
 #include "runtime/graph/summary.h"
 #include "runtime/layers.h"
+#include "runtime/nn/distributions.h"
 #include "runtime/nn/functions.h"
 #include "runtime/nn/layers.h"

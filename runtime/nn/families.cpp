@@ -4,11 +4,11 @@
 // clang-format off
 #define SALTERN_FOR_EACH_FAMILY(X) \
   X(activations) X(arithmetic) X(attention) X(blocks) X(boxes) X(channel_norms) X(class_losses) X(complex_numbers) \
-  X(conv_lstm) X(convolutions) X(counting) X(deformable) X(diagonals) X(distances) X(dropouts) X(elementwise) \
-  X(embeddings) X(fourier) X(further_algebra) X(further_attention) X(image_changes) X(initialisation) X(keras_arrays) \
-  X(keras_layers) X(keras_losses) X(keras_math) X(keras_nets) X(keras_numbers) X(linear_algebra) X(linears) \
-  X(local_convolutions) X(losses) X(margin_losses) X(matrix_norms) X(merges) X(movement) X(noises) X(norms) X(order) \
-  X(packed_sequences) X(paddings) X(parametrizations) X(pools) X(preparations) X(products) X(quantisation) \
+  X(conv_lstm) X(convolutions) X(counting) X(deformable) X(diagonals) X(distances) X(distribution_rows) X(dropouts) \
+  X(elementwise) X(embeddings) X(fourier) X(further_algebra) X(further_attention) X(image_changes) X(initialisation) \
+  X(keras_arrays) X(keras_layers) X(keras_losses) X(keras_math) X(keras_nets) X(keras_numbers) X(linear_algebra) \
+  X(linears) X(local_convolutions) X(losses) X(margin_losses) X(matrix_norms) X(merges) X(movement) X(noises) X(norms) \
+  X(order) X(packed_sequences) X(paddings) X(parametrizations) X(pools) X(preparations) X(products) X(quantisation) \
   X(rearrangements) X(recurrent) X(reductions) X(regions) X(resampling) X(sequence_losses) X(signals) \
   X(special_family) X(special_functions) X(stacking) X(transformers) X(types) X(uneven_pools) X(windows) X(wrappers) \
   X(writing) X(written_over)

@@ -5,7 +5,7 @@ import numpy as np
 
 from .._saltern import Tensor
 from .._tensors import no_grad, table, tensor
-from .distribution import Distribution, _random, broadcast, count, not_negative, probability, real, truth
+from .distribution import Distribution, OfRows, _random, broadcast, count, not_negative, probability, real, truth
 
 
 def _only_one(name, probs, logits):
@@ -31,8 +31,9 @@ class _OfTruths(Distribution):
         return others
 
 
-class Bernoulli(_OfTruths):
-    support = truth
+class Bernoulli(_OfTruths, OfRows):
+    kind, parameters, has_rsample, support = 'Bernoulli', ('logits',), False, truth
+    rsample = Distribution.rsample
 
     def __init__(self, probs=None, logits=None):
         self._given(probs, logits)
@@ -43,12 +44,6 @@ class Bernoulli(_OfTruths):
     def sample(self, sample_shape=()):
         with no_grad():
             return (self._uniform(sample_shape) < self.probs).to(self._dtype)
-
-    def log_prob(self, value):
-        return self._value(value) * self.logits - table.softplus(self.logits)
-
-    def entropy(self):
-        return table.softplus(self.logits) - self.probs * self.logits
 
 
 class Geometric(_OfTruths):
@@ -145,8 +140,9 @@ class _OfChoices(Distribution):
         return -(self.probs * self.logits).sum(-1)
 
 
-class Categorical(_OfChoices):
-    support = count
+class Categorical(_OfChoices, OfRows):
+    kind, parameters, has_rsample, support = 'Categorical', ('logits',), False, count
+    rsample = Distribution.rsample
 
     def __init__(self, probs=None, logits=None):
         self._given(probs, logits)
@@ -161,12 +157,7 @@ class Categorical(_OfChoices):
     def log_prob(self, value):
         value = value if isinstance(value, Tensor) else tensor(value)
         self._refuse('value', value, f'0 to {self._classes - 1}', lambda v: (v >= 0) & (v < self._classes))
-        shape = list(np.broadcast_shapes(value.shape, self.batch_shape))
-        logits = self.logits.expand(shape + [self._classes])
-        return table.gather(logits, -1, value.long().expand(shape).unsqueeze(-1)).squeeze(-1)
-
-    def entropy(self):
-        return self._share_entropy()
+        return self.formula('log_prob', value)
 
 
 class OneHotCategorical(_OfChoices):

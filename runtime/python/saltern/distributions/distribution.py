@@ -5,7 +5,7 @@ from .._rows import family
 from .._saltern import Tensor
 from .._tensors import no_grad, tensor
 
-_random = family('random')
+_random, _formulas = family('random'), family('distributions')
 positive = ('positive numbers', lambda x: x > 0)
 not_negative = ('numbers of at least 0', lambda x: x >= 0)
 probability = ('numbers from 0 to 1', lambda x: (x >= 0) & (x <= 1))
@@ -92,6 +92,24 @@ class Distribution:
 
     def __repr__(self):
         return f'{type(self).__name__}(batch_shape={self.batch_shape}, event_shape={self.event_shape})'
+
+
+class OfRows(Distribution):
+    """One whose formulas are rows of the table that C++ has: distributions.Normal.log_prob and its like."""
+    has_rsample = True
+    kind, parameters = '', ()
+
+    def formula(self, what, *more):
+        return _formulas[f'{self.kind}.{what}'](*(getattr(self, name) for name in self.parameters), *more)
+
+    def rsample(self, sample_shape=()):
+        return self.formula('rsample', list(sample_shape))
+
+    def log_prob(self, value):
+        return self.formula('log_prob', self._value(value))
+
+    def entropy(self):
+        return self.formula('entropy')
 
 
 class Independent(Distribution):

@@ -5,13 +5,13 @@ import numpy as np
 
 from .. import linalg
 from .._tensors import table, tensor
-from .distribution import Distribution, broadcast, not_negative, positive, real
+from .distribution import Distribution, OfRows, broadcast, not_negative, positive, real
 
 _euler = 0.5772156649015329
 
 
-class _Located(Distribution):
-    has_rsample = True
+class _Located(OfRows):
+    parameters = 'loc', 'scale'
 
     def __init__(self, loc, scale):
         self.loc, self.scale = broadcast(loc, scale)
@@ -25,22 +25,14 @@ class _Located(Distribution):
 
 
 class Normal(_Located):
+    kind = 'Normal'
     variance = property(lambda self: self.scale**2)
-
-    def rsample(self, sample_shape=()):
-        return self.loc + self.scale * self._normal(sample_shape)
-
-    def log_prob(self, value):
-        return self._standard(value)**2 * -0.5 - self.scale.log() - 0.5 * math.log(2 * math.pi)
 
     def cdf(self, value):
         return ((self._standard(value) * math.sqrt(0.5)).erf() + 1) * 0.5
 
     def icdf(self, value):
         return self.loc + self.scale * table.erfinv(value * 2 - 1) * math.sqrt(2)
-
-    def entropy(self):
-        return self.scale.log() + 0.5 * (1 + math.log(2 * math.pi))
 
 
 class LogNormal(Distribution):
@@ -103,14 +95,8 @@ class HalfNormal(Distribution):
 
 
 class Laplace(_Located):
+    kind = 'Laplace'
     variance = property(lambda self: self.scale**2 * 2)
-
-    def rsample(self, sample_shape=()):
-        u = self._uniform(sample_shape) - 0.5
-        return self.loc - self.scale * u.sign() * (abs(u) * -2).log1p()
-
-    def log_prob(self, value):
-        return -abs(self._standard(value)) - (self.scale * 2).log()
 
     def cdf(self, value):
         z = self._standard(value)
@@ -119,9 +105,6 @@ class Laplace(_Located):
     def icdf(self, value):
         u = value - 0.5
         return self.loc - self.scale * u.sign() * (abs(u) * -2).log1p()
-
-    def entropy(self):
-        return (self.scale * 2).log() + 1
 
 
 class Gumbel(_Located):
@@ -166,9 +149,9 @@ class Cauchy(_Located):
         return (self.scale * (4 * math.pi)).log()
 
 
-class Uniform(Distribution):
+class Uniform(OfRows):
     """From low to high, without high. Outside, the logarithm of the density is -infinity."""
-    has_rsample = True
+    kind, parameters = 'Uniform', ('low', 'high')
 
     def __init__(self, low, high):
         self.low, self.high = broadcast(low, high)
@@ -178,27 +161,16 @@ class Uniform(Distribution):
     mean = property(lambda self: (self.low + self.high) * 0.5)
     variance = property(lambda self: (self.high - self.low)**2 / 12)
 
-    def rsample(self, sample_shape=()):
-        return self.low + (self.high - self.low) * self._uniform(sample_shape)
-
-    def log_prob(self, value):
-        value = self._value(value)
-        inside = (value >= self.low) & (value < self.high)
-        return table.where(inside, -(self.high - self.low).log() + value * 0, -math.inf)
-
     def cdf(self, value):
         return ((self._value(value) - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
 
     def icdf(self, value):
         return self.low + (self.high - self.low) * value
 
-    def entropy(self):
-        return (self.high - self.low).log()
 
-
-class MultivariateNormal(Distribution):
+class MultivariateNormal(OfRows):
     """With one of a covariance, its inverse, and its lower triangle by Cholesky."""
-    has_rsample = True
+    kind, parameters = 'MultivariateNormal', ('loc', 'scale_tril')
 
     def __init__(self, loc, covariance_matrix=None, precision_matrix=None, scale_tril=None):
         given = [m for m in (covariance_matrix, precision_matrix, scale_tril) if m is not None]
@@ -220,17 +192,3 @@ class MultivariateNormal(Distribution):
     variance = property(lambda self: (self.scale_tril**2).sum(-1))
     covariance_matrix = property(lambda self: self.scale_tril @ self.scale_tril.mT)
     precision_matrix = property(lambda self: linalg.inv(self.covariance_matrix))
-
-    def _half_log_determinant(self):
-        return table.einsum('...ii->...i', [self.scale_tril]).log().sum(-1)
-
-    def rsample(self, sample_shape=()):
-        return self.loc + (self.scale_tril @ self._normal(sample_shape).unsqueeze(-1)).squeeze(-1)
-
-    def log_prob(self, value):
-        away = (self._value(value) - self.loc).unsqueeze(-1)
-        z = linalg.solve_triangular(self.scale_tril, away, upper=False).squeeze(-1)
-        return (z**2).sum(-1) * -0.5 - self._half_log_determinant() - 0.5 * self.event_shape[0] * math.log(2 * math.pi)
-
-    def entropy(self):
-        return self._half_log_determinant() + 0.5 * self.event_shape[0] * (1 + math.log(2 * math.pi))

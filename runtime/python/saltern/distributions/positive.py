@@ -4,7 +4,7 @@ import math
 import numpy as np
 
 from .._tensors import table
-from .distribution import Distribution, _random, broadcast, not_negative, positive, probability, real
+from .distribution import Distribution, OfRows, _random, broadcast, not_negative, positive, probability, real
 from .locations import _euler
 
 
@@ -13,8 +13,8 @@ def _gamma(concentration, like):
     return _random['gamma'](concentration).clamp(float(np.finfo(like).tiny))
 
 
-class Exponential(Distribution):
-    has_rsample = True
+class Exponential(OfRows):
+    kind, parameters = 'Exponential', ('rate',)
     support = not_negative
 
     def __init__(self, rate):
@@ -25,24 +25,15 @@ class Exponential(Distribution):
     mean = property(lambda self: 1 / self.rate)
     variance = property(lambda self: self.rate**-2.0)
 
-    def rsample(self, sample_shape=()):
-        return -self._uniform(sample_shape).log() / self.rate
-
-    def log_prob(self, value):
-        return self.rate.log() - self.rate * self._value(value)
-
     def cdf(self, value):
         return -(-self.rate * self._value(value)).expm1()
 
     def icdf(self, value):
         return -(-value).log1p() / self.rate
 
-    def entropy(self):
-        return 1 - self.rate.log()
 
-
-class Gamma(Distribution):
-    has_rsample = True
+class Gamma(OfRows):
+    kind, parameters = 'Gamma', ('concentration', 'rate')
     support = not_negative
 
     def __init__(self, concentration, rate):
@@ -53,20 +44,8 @@ class Gamma(Distribution):
     mean = property(lambda self: self.concentration / self.rate)
     variance = property(lambda self: self.concentration / self.rate**2)
 
-    def rsample(self, sample_shape=()):
-        return _gamma(self._spread(self.concentration, sample_shape), self._dtype) / self.rate
-
-    def log_prob(self, value):
-        value = self._value(value)
-        return table.xlogy(self.concentration, self.rate) + table.xlogy(self.concentration - 1, value) \
-            - self.rate * value - self.concentration.lgamma()
-
     def cdf(self, value):
         return table.gammainc(self.concentration, self.rate * self._value(value))
-
-    def entropy(self):
-        c = self.concentration
-        return c - self.rate.log() + c.lgamma() + (1 - c) * c.digamma()
 
 
 class Chi2(Gamma):
@@ -110,9 +89,9 @@ class StudentT(Distribution):
         return self.scale.log() + more * (more.digamma() - half.digamma()) + self.df.log() * 0.5 + beta
 
 
-class Dirichlet(Distribution):
+class Dirichlet(OfRows):
     """Shares that add up to 1, along the last dimension."""
-    has_rsample = True
+    kind, parameters = 'Dirichlet', ('concentration',)
     support = probability
 
     def __init__(self, concentration):
@@ -129,24 +108,10 @@ class Dirichlet(Distribution):
         total = self.concentration.sum(-1, True)
         return self.concentration * (total - self.concentration) / (total**2 * (total + 1))
 
-    def rsample(self, sample_shape=()):
-        g = _gamma(self._spread(self.concentration, sample_shape), self._dtype)
-        return g / g.sum(-1, True)
 
-    def _log_normaliser(self):
-        return self.concentration.lgamma().sum(-1) - self.concentration.sum(-1).lgamma()
-
-    def log_prob(self, value):
-        return table.xlogy(self.concentration - 1, self._value(value)).sum(-1) - self._log_normaliser()
-
-    def entropy(self):
-        c, total = self.concentration, self.concentration.sum(-1)
-        return self._log_normaliser() + (total - c.shape[-1]) * total.digamma() - ((c - 1) * c.digamma()).sum(-1)
-
-
-class Beta(Distribution):
+class Beta(OfRows):
     """The first of two shares: concentration1 is its own, concentration0 the other's."""
-    has_rsample = True
+    kind, parameters = 'Beta', ('concentration1', 'concentration0')
     support = probability
 
     def __init__(self, concentration1, concentration0):
@@ -157,16 +122,6 @@ class Beta(Distribution):
 
     mean = property(lambda self: self._shares.mean[..., 0])
     variance = property(lambda self: self._shares.variance[..., 0])
-
-    def rsample(self, sample_shape=()):
-        return self._shares.rsample(sample_shape)[..., 0]
-
-    def log_prob(self, value):
-        value = self._value(value)
-        return self._shares.log_prob(table.stack([value, 1 - value], -1))
-
-    def entropy(self):
-        return self._shares.entropy()
 
 
 class Weibull(Distribution):
