@@ -101,17 +101,7 @@ const nn::Function equal("equal", "input, other", [](const Arguments &a) {
 
 // ---- Of one.
 
-struct OfOne {
-  OfOne(const std::string &name, Value (*of)(const Value &), bool is_real = true)
-      : operation(name, [of](const Value &x) { return of(x); }),
-        function(name, "input", [this, is_real](const Arguments &a) {
-          const Variable x = a.variable("input");
-          return operation(is_real ? as_real(x) : x);
-        }) {}
-  Operation operation;
-  nn::Function function;
-};
-const OfOne of_one[] = {
+const OfOne further_of_one[] = {
     {"deg2rad", [](const Value &x) { return x * (M_PI / 180); }},
     {"rad2deg", [](const Value &x) { return x * (180 / M_PI); }},
     {"sgn", [](const Value &x) { return where(x > 0, 1, where(x < 0, -1, x * 0)); }},
@@ -119,7 +109,7 @@ const OfOne of_one[] = {
     {"isfinite", [](const Value &x) { return !(map(F::is_nan, x) || map(F::is_infinite, x)); }},
     {"isposinf", [](const Value &x) { return x == infinity; }},
     {"isneginf", [](const Value &x) { return x == -infinity; }},
-    {"isreal", [](const Value &x) { return x == x || !(x == x); }, false},
+    {"isreal", [](const Value &x) { return x == x || !(x == x); }, "input", false},
 };
 
 double largest(Type type) {

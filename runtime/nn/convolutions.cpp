@@ -38,13 +38,13 @@ const Operation transposed("transposed_convolution", [](const Values &in, const 
 
 // ---- What both are given.
 
-struct Given {
+struct GivenImages {
   Images x;
   Variable weight, bias;
   int64_t groups;
   Windows windows;
 
-  Given(const Arguments &a, int axes)
+  GivenImages(const Arguments &a, int axes)
       : x(a, "input", axes),
         weight(a.variable("weight")),
         bias(a.variable_if_given("bias")),
@@ -87,7 +87,7 @@ void set_padding(const Arguments &a, Windows &w) {
 }
 
 Argument convolve(const Arguments &a, int axes) {
-  Given g(a, axes);
+  GivenImages g(a, axes);
   Windows &w = g.windows;
   g.expect(a, g.weight.shape()[1] * g.groups, g.weight.shape()[0]);
   set_padding(a, w);
@@ -104,7 +104,7 @@ Argument convolve(const Arguments &a, int axes) {
 
 // The windows slide over the result, and their positions are the elements of x.
 Argument transpose_convolve(const Arguments &a, int axes) {
-  Given g(a, axes);
+  GivenImages g(a, axes);
   Windows &w = g.windows;
   const int64_t outputs = g.weight.shape()[1] * g.groups;
   g.expect(a, g.weight.shape()[0], outputs);

@@ -106,17 +106,17 @@ const nn::Function lerp("lerp", "input, end, weight", [](const Arguments &a) {
 
 // ---- Of one. The first have library kernels.
 
-struct OfOne {
-  OfOne(const std::string &name, Variable (*f)(const Variable &), bool keeps_whole = false)
+struct Elementary {
+  Elementary(const std::string &name, Variable (*f)(const Variable &), bool keeps_whole = false)
       : function(name, "input", [f, keeps_whole](const Arguments &a) {
           const Variable x = a.variable("input");
           return f(keeps_whole ? x : as_real(x));
         }) {}
-  OfOne(const std::string &name, const std::function<Value(const Value &)> &of)
+  Elementary(const std::string &name, const std::function<Value(const Value &)> &of)
       : operation(std::make_unique<Operation>(
             name, [of](const Values &in, const Attributes &) -> Values { return {of(in.at(0))}; })),
         function(name, "input", [this](const Arguments &a) { return (*operation)(as_real(a.variable("input"))); }) {}
-  OfOne(const std::string &name, F f) : OfOne(name, [f](const Value &x) { return map(f, x); }) {}
+  Elementary(const std::string &name, F f) : Elementary(name, [f](const Value &x) { return map(f, x); }) {}
 
   std::unique_ptr<Operation> operation;
   nn::Function function;
@@ -137,7 +137,7 @@ Value power_less_one(const Value &x) {
 Variable negative(const Variable &x) { return -x; }
 Variable same(const Variable &x) { return x; }
 
-const OfOne of_one[] = {
+const Elementary elementary[] = {
     {"neg", negative, true},
     {"abs", absolute, true},
     {"square", square, true},

@@ -26,7 +26,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // ---- Of two, with PyTorch's names.
 
-const OfTwo of_two[] = {
+const OfTwo keras_of_two[] = {
     {"bitwise_left_shift", [](const Value &a, const Value &b) { return map(F::shift_left, a, b); }},
     {"bitwise_right_shift", [](const Value &a, const Value &b) { return map(F::shift_right, a, b); }},
     {"keras.divide_no_nan", [](const Value &x, const Value &y) { return where(y == 0, 0, x / where(y == 0, 1, y)); },
@@ -66,37 +66,16 @@ const nn::Function nextafter("nextafter", "input, other", [](const Arguments &a)
 
 // ---- Of one.
 
-struct OfOne {
-  OfOne(const std::string &name, const char *argument, Value (*of)(const Value &))
-      : operation(name, [of](const Value &x) { return of(x); }),
-        function(name, argument,
-                 [this, argument](const Arguments &a) { return operation(as_real(a.variable(argument))); }) {}
-  Operation operation;
-  nn::Function function;
-};
-
-// The mean of cosh(x cos t) over angles t; that over 256 of the circle, of which a quarter is enough, is exact as far as x
-// has a cosh: others than the 256th harmonic have no part in it, whose share is e^(-256^2 / 2x).
-Value bessel_i0(const Value &x) {
-  constexpr int angles = 64;
-  return compute("i0", x.extents(), [&](const Axes &at) {
-    return sum({Expression(angles)}, [&](const Axes &k) {
-      const Expression angle = (cast(x.type(), k[0]) + 0.5) * (M_PI / (2 * angles));
-      return formula::call(F::cosh, x.at(at) * formula::call(F::cosine, angle)) * (1.0 / angles);
-    });
-  });
-}
-
-const OfOne of_one[] = {
-    {"i0", "input", bessel_i0},
-    {"keras.cbrt", "x",
+const OfOne keras_of_one[] = {
+    {"keras.cbrt",
      [](const Value &x) {
        const Value root = exp(log(where(x == 0, 1, abs(x))) * (1.0 / 3));
        return where(x == 0, x, where(x < 0, -root, root));
-     }},
-    {"keras.sparse_sigmoid", "x", [](const Value &x) { return min(max((x + 1) * 0.5, 0), 1); }},
-    {"keras.sparse_plus", "x",
-     [](const Value &x) { return where(x <= -1, x * 0, where(x < 1, (x + 1) * (x + 1) * 0.25, x)); }},
+     },
+     "x"},
+    {"keras.sparse_sigmoid", [](const Value &x) { return min(max((x + 1) * 0.5, 0), 1); }, "x"},
+    {"keras.sparse_plus",
+     [](const Value &x) { return where(x <= -1, x * 0, where(x < 1, (x + 1) * (x + 1) * 0.25, x)); }, "x"},
 };
 const nn::Function squareplus("keras.squareplus", "x, b=4", by_formula([](const Arguments &a) {
                                 const Value x = a.value("x");
@@ -244,6 +223,6 @@ const nn::Function of_many[] = {
 
 }  // namespace
 
-const void *keras_numbers() { return of_two; }
+const void *keras_numbers() { return keras_of_two; }
 
 }  // namespace saltern::nn

@@ -49,11 +49,11 @@ Windows windows_of(const Arguments &a, int axes) {
   return w;
 }
 
-struct Given {
+struct GivenWindows {
   Images x;
   Windows windows;
 
-  Given(const Arguments &a, int axes) : x(a, "input", axes), windows(windows_of(a, axes)) {
+  GivenWindows(const Arguments &a, int axes) : x(a, "input", axes), windows(windows_of(a, axes)) {
     windows.fit(a, x.extents(), a.flag("ceil_mode"));
   }
   bool has_kernels() const { return nn::has_kernels({x.batch()}, windows.axes()); }
@@ -65,14 +65,14 @@ struct Given {
 };
 
 Argument max_pool(const Arguments &a, int axes, bool with_indices) {
-  const Given g(a, axes);
+  const GivenWindows g(a, axes);
   if (!with_indices && g.has_kernels()) return g.by_kernels(operations::max_pool2d, g.for_kernels());
   const std::vector<Variable> all = apply(maxima, {g.x.batch()}, g.windows.attributes());
   return with_indices ? g.x.as_given({all[0], all[1]}) : Argument(g.x.as_given(all[0]));
 }
 
 Argument average_pool(const Arguments &a, int axes) {
-  const Given g(a, axes);
+  const GivenWindows g(a, axes);
   const int64_t counts = a.flag("count_include_pad");
   const bool divides = a.signature().has("divisor_override") && a.has("divisor_override");
   if (!divides && g.has_kernels() && (!g.windows.rounded_up || !counts))
@@ -86,7 +86,7 @@ Argument average_pool(const Arguments &a, int axes) {
 }
 
 Argument power_pool(const Arguments &a, int axes) {
-  const Given g(a, axes);
+  const GivenWindows g(a, axes);
   if (!is_real(g.x.batch().type())) a.refuse("input", "real numbers");
   if (a.real("norm_type") == 0) a.refuse("norm_type", "another number than 0");
   return g.x.as_given(apply_one(powers, {g.x.batch()}, g.windows.attributes().with("p", a.real("norm_type"))));

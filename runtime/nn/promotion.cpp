@@ -39,6 +39,14 @@ Variable as_real(const Variable &x) { return is_real(x.type()) ? x : to_type(x, 
 
 Type common(Type a, Type b) { return rank_of(a) >= rank_of(b) ? a : b; }
 
+OfOne::OfOne(const std::string &name, const std::function<Value(const Value &)> &of, const std::string &argument,
+             bool is_real)
+    : operation(name, [of](const Values &in, const Attributes &) -> Values { return {of(in.at(0))}; }),
+      function(name, argument, [this, argument, is_real](const Arguments &a) {
+        const Variable x = a.variable(argument);
+        return operation(is_real ? as_real(x) : x);
+      }) {}
+
 OfTwo::OfTwo(const std::string &name, const std::function<Value(const Value &, const Value &)> &of,
              const std::string &arguments, bool is_real)
     : operation(name, [of](const Values &in, const Attributes &) -> Values { return {of(in.at(0), in.at(1))}; }),

@@ -16,6 +16,15 @@ Operands promoted(const Arguments &of, const char *first = "input", const char *
 // What is computed of whole numbers as of real ones.
 Variable as_real(const Variable &x);
 
+// A function of a tensor by a formula, of a real one unless whole numbers are kept.
+struct OfOne {
+  OfOne(const std::string &name, const std::function<Value(const Value &)> &of, const std::string &argument = "input",
+        bool is_real = true);
+
+  Operation operation;
+  Function function;
+};
+
 // A function of two tensors by a formula, whose operands are of one type; a real one, if asked for.
 struct OfTwo {
   OfTwo(const std::string &name, const std::function<Value(const Value &, const Value &)> &of,

@@ -27,25 +27,23 @@ Variable regions_of(const Arguments &a, const Variable &x) {
   for (const Variable &of_image : a.variables("boxes")) {
     if (of_image.shape().size() != 2 || of_image.shape()[1] != 4)
       a.refuse("boxes", "tensors (regions, 4): x1, y1, x2, y2");
-    const Tensor image =
-        Tensor::full({of_image.shape()[0], 1}, static_cast<double>(rows.size()), of_image.type());
+    const Tensor image = Tensor::full({of_image.shape()[0], 1}, static_cast<double>(rows.size()), of_image.type());
     rows.push_back(concat({image, of_image}, 1));
   }
   if (static_cast<int64_t>(rows.size()) != x.shape()[0]) a.refuse("boxes", "a tensor for each image");
   return concat(rows, 0);
 }
 
-struct Given {
+struct GivenRegions {
   Variable x, regions;
   Shape size;  // of the result, in bins
   double scale;
 
-  explicit Given(const Arguments &a)
+  explicit GivenRegions(const Arguments &a)
       : x(a.variable("input")), size(integers_from(a, "output_size", 2, 1)), scale(a.real("spatial_scale")) {
     if (x.shape().size() != 4) a.refuse("input", "images (N, C, H, W)");
     regions = regions_of(a, x);
-    if (regions.type() != x.type())
-      a.refuse("boxes", std::string(facts(x.type()).name) + ", as the input is");
+    if (regions.type() != x.type()) a.refuse("boxes", std::string(facts(x.type()).name) + ", as the input is");
     if (regions.value().is_outline()) return;
     for (int64_t i = 0; i < regions.shape()[0]; ++i)
       if (const double image = corner(i, 0); !(image >= 0 && image < static_cast<double>(x.shape()[0])))
@@ -83,7 +81,7 @@ struct Given {
 };
 
 // Bins that have channels of their own.
-void expect_channels(const Arguments &a, const Given &g) {
+void expect_channels(const Arguments &a, const GivenRegions &g) {
   const int64_t bins = g.size[0] * g.size[1];
   if (g.x.shape()[1] % bins != 0) a.refuse("input", "channels that " + std::to_string(bins) + " bins divide");
 }
@@ -101,7 +99,7 @@ const Operation samples("region_samples", [](const Values &in, const Attributes 
                                      bins_of(a), {a.integer("ratio"), a.integer("aligned") != 0})};
 });
 
-Variable aligned(const Arguments &a, const Given &g, bool by_place, bool is_aligned) {
+Variable aligned(const Arguments &a, const GivenRegions &g, bool by_place, bool is_aligned) {
   const int64_t ratio = std::max<int64_t>(a.integer("sampling_ratio"), 0);
   const Shape most = ratio > 0 ? Shape{ratio, ratio} : g.most(a);
   return apply_one(samples, {g.x, g.regions},
@@ -109,10 +107,10 @@ Variable aligned(const Arguments &a, const Given &g, bool by_place, bool is_alig
 }
 
 const Function roi_align("roi_align", "input, boxes, output_size, spatial_scale=1.0, sampling_ratio=-1, aligned=False",
-                         [](const Arguments &a) { return aligned(a, Given(a), false, a.flag("aligned")); });
+                         [](const Arguments &a) { return aligned(a, GivenRegions(a), false, a.flag("aligned")); });
 const Function ps_roi_align("ps_roi_align", "input, boxes, output_size, spatial_scale=1.0, sampling_ratio=-1",
                             [](const Arguments &a) {
-                              const Given g(a);
+                              const GivenRegions g(a);
                               expect_channels(a, g);
                               return aligned(a, g, true, true);
                             });
@@ -133,11 +131,11 @@ const Operation means("region_means", [](const Values &in, const Attributes &a) 
 });
 
 const Function roi_pool("roi_pool", "input, boxes, output_size, spatial_scale=1.0", [](const Arguments &a) {
-  const Given g(a);
+  const GivenRegions g(a);
   return apply_one(maxima, {g.x, g.regions}, g.attributes(g.most(a), false));
 });
 const Function ps_roi_pool("ps_roi_pool", "input, boxes, output_size, spatial_scale=1.0", [](const Arguments &a) {
-  const Given g(a);
+  const GivenRegions g(a);
   expect_channels(a, g);
   return apply_one(means, {g.x, g.regions}, g.attributes(g.most(a), true));
 });

@@ -52,25 +52,22 @@ Value scaled_bessel(int order, const Value &x) {
   return where(size < 15, small * min(max(x, -15), 15) * 0.5, where(x < 0, -large, large) / sqrt(far * (2 * M_PI)));
 }
 
-struct OfOne {
-  OfOne(const std::string &name, Value (*f)(const Value &))
-      : operation("special." + name,
-                  [f](const Values &in, const Attributes &) -> Values { return {exactly(in.at(0), f)}; }),
-        function("special." + name, "input",
-                 [this](const Arguments &a) { return operation(as_real(a.variable("input"))); }) {}
-  Operation operation;
-  nn::Function function;
-};
-const OfOne of_one[] = {
-    {"erfcx", scaled_erfc},
-    {"log_ndtr", log_probability},
-    {"entr", entropy},
-    {"ndtr", [](const Value &x) { return 0.5 + erf(x * M_SQRT1_2) * 0.5; }},
-    {"ndtri", [](const Value &x) { return algorithms::erfinv(x * 2 - 1) * M_SQRT2; }},
-    {"i0e", [](const Value &x) { return scaled_bessel(0, x); }},
-    {"i1e", [](const Value &x) { return scaled_bessel(1, x); }},
-    {"i0", [](const Value &x) { return scaled_bessel(0, x) * exp(abs(x)); }},
-    {"i1", [](const Value &x) { return scaled_bessel(1, x) * exp(abs(x)); }},
+Value bessel_i0(const Value &x) { return scaled_bessel(0, x) * exp(abs(x)); }
+
+std::function<Value(const Value &)> in_f64(Value (*f)(const Value &)) {
+  return [f](const Value &x) { return exactly(x, f); };
+}
+const OfOne special_of_one[] = {
+    {"special.erfcx", in_f64(scaled_erfc)},
+    {"special.log_ndtr", in_f64(log_probability)},
+    {"special.entr", in_f64(entropy)},
+    {"special.ndtr", in_f64([](const Value &x) { return 0.5 + erf(x * M_SQRT1_2) * 0.5; })},
+    {"special.ndtri", in_f64([](const Value &x) { return algorithms::erfinv(x * 2 - 1) * M_SQRT2; })},
+    {"special.i0e", in_f64([](const Value &x) { return scaled_bessel(0, x); })},
+    {"special.i1e", in_f64([](const Value &x) { return scaled_bessel(1, x); })},
+    {"special.i0", in_f64(bessel_i0)},
+    {"special.i1", in_f64([](const Value &x) { return scaled_bessel(1, x) * exp(abs(x)); })},
+    {"i0", in_f64(bessel_i0)},
 };
 
 // x log(1 + y), which is 0 where x is, but for what is no number.
@@ -156,6 +153,6 @@ const Polynomial polynomials[] = {
 
 }  // namespace
 
-const void *special_family() { return of_one; }
+const void *special_family() { return special_of_one; }
 
 }  // namespace saltern::nn

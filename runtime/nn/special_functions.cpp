@@ -3,6 +3,7 @@
 #include "algorithms/special.h"
 #include "runtime/layers/unary.h"
 #include "runtime/nn/families.h"
+#include "runtime/nn/promotion.h"
 #include "runtime/nn/gamma_routines.h"
 #include "runtime/nn/layer.h"
 #include "runtime/nn/types.h"
@@ -20,15 +21,8 @@ Variable real_in(const Arguments &a, const char *name = "input") {
   return is_real(x.type()) ? x : to_type(x, Type::f32);
 }
 
-struct OfOne {
-  OfOne(const std::string &name, Value (*f)(const Value &))
-      : operation(name, [f](const Values &in, const Attributes &) -> Values { return {f(in.at(0))}; }),
-        function(name, "input", [this](const Arguments &a) { return operation(real_in(a)); }) {}
-  Operation operation;
-  nn::Function function;
-};
-struct OfTwo {
-  OfTwo(const std::string &name, Value (*f)(const Value &, const Value &))
+struct OfOneShape {
+  OfOneShape(const std::string &name, Value (*f)(const Value &, const Value &))
       : operation(name, [f](const Values &in, const Attributes &) -> Values { return {f(in.at(0), in.at(1))}; }),
         function(name, "input, other", [this](const Arguments &a) {
           const Variable x = real_in(a), y = real_in(a, "other");
@@ -38,9 +32,9 @@ struct OfTwo {
   Operation operation;
   nn::Function function;
 };
-const OfOne of_one[] = {
+const OfOne gammas[] = {
     {"lgamma", algorithms::lgamma}, {"digamma", algorithms::digamma}, {"erfinv", algorithms::erfinv}};
-const OfTwo of_two[] = {{"xlogy", algorithms::xlogy}, {"atan2", algorithms::angle}};
+const OfOneShape of_one_shape[] = {{"xlogy", algorithms::xlogy}, {"atan2", algorithms::angle}};
 
 const Operation derivative_of_digamma("special.polygamma", [](const Values &in, const Attributes &a) -> Values {
   return {algorithms::polygamma(static_cast<int>(a.integer("n")), in.at(0))};

@@ -23,7 +23,7 @@ struct WrittenOver {
         }) {}
   Function function;
 };
-const WrittenOver all[] = {{"relu", ""},
+const WrittenOver written_over_rows[] = {{"relu", ""},
                            {"elu", ", alpha=1.0"},
                            {"celu", ", alpha=1.0"},
                            {"selu", ""},
@@ -34,6 +34,6 @@ const WrittenOver all[] = {{"relu", ""},
 
 }  // namespace
 
-const void *written_over() { return all; }
+const void *written_over() { return written_over_rows; }
 
 }  // namespace saltern::nn
