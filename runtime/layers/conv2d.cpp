@@ -1,7 +1,10 @@
 #include "runtime/layers/conv2d.h"
 
+#include <algorithm>
+
 #include "algorithms/convolution.h"
 #include "runtime/kernels/kernels.h"
+#include "runtime/kernels/thread_pool.h"
 #include "runtime/operations.h"
 #include "runtime/tensor/strided.h"
 
@@ -52,13 +55,21 @@ const Operation arranged(
     [](const std::vector<Tensor> &in, const Attributes &) -> std::vector<Tensor> { return {channels_last(in.at(0))}; },
     [](const Taped &, const std::vector<Variable> &dy) -> std::vector<Variable> { return {dy[0]}; });
 
-}  // namespace
-
+// What several kernels read is copied once.
 Variable in_channels_last(const Variable &image) {
   const Tensor &t = image.value();
   const bool helps = recording_mode() != RecordingMode::everything && t.type() == Type::f32 && t.rank() == 4 &&
                      !t.is_outline() && !t.has_layout(Layout::channels_last);
   return helps ? apply_one(arranged, {image}) : image;
+}
+
+// Images of which so many bytes are put in order at a time, and are still in the cache when they are read.
+constexpr int64_t bytes_at_once = 512 << 10;
+
+}  // namespace
+
+Variable image_to_keep(const Variable &x) {
+  return recording_mode() == RecordingMode::where_needed ? in_channels_last(x) : x;
 }
 
 namespace operations {
@@ -110,8 +121,8 @@ const Operation conv2d(
     "conv2d",
     [](const std::vector<Tensor> &in, const Attributes &a) -> std::vector<Tensor> {
       expect_images("conv2d", in.at(0), in.at(1));
-      const Tensor x = channels_last(in[0]), w = channels_last(in[1]);
-      const int64_t outputs = w.extent(0);
+      const Tensor &x = in[0], w = channels_last(in[1]);
+      const int64_t outputs = w.extent(0), images = x.extent(0);
       const Convolution c(a, x.extent(1), outputs);
       if (w.extent(1) * c.groups != x.extent(1))
         fail("conv2d: weights ", to_string(w.shape()), " in ", c.groups, " groups do not fit x ", to_string(x.shape()));
@@ -120,7 +131,14 @@ const Operation conv2d(
       const Shape shape = {x.extent(0), outputs, positions("conv2d", x.extent(2), w.extent(2), c.window.y),
                            positions("conv2d", x.extent(3), w.extent(3), c.window.x)};
       const Tensor y = Tensor::empty(shape, Type::f32, Layout::channels_last);
-      c.run("", {c.image(x), c.weights(w), c.bias(b)}, {}, c.image(y));
+      const int64_t image_bytes = std::max<int64_t>(1, 4 * x.extent(1) * x.extent(2) * x.extent(3));
+      const int64_t at_once = x.has_layout(Layout::channels_last) || x.is_outline()
+                                  ? std::max<int64_t>(1, images)
+                                  : std::max<int64_t>(threads(), bytes_at_once / image_bytes);
+      for (int64_t first = 0; first < images; first += at_once) {
+        const auto some = [&](const Tensor &t) { return t.slice(0, first, std::min(at_once, images - first)); };
+        c.run("", {c.image(channels_last(some(x))), c.weights(w), c.bias(b)}, {}, c.image(some(y)));
+      }
       return {y};
     },
     [](const Taped &t, const std::vector<Variable> &dy) -> std::vector<Variable> {
@@ -137,7 +155,7 @@ const Operation conv2d(
 
 Variable conv2d(const Variable &x, const Variable &w, const Variable &b, const Conv2dOptions &o) {
   const Attributes a = window_attributes(o.stride, o.padding, o.dilation).with("groups", o.groups);
-  const Variable image = in_channels_last(x);
+  const Variable image = image_to_keep(x);
   return apply_one(operations::conv2d, b.defined() ? std::vector{image, w, b} : std::vector{image, w}, a);
 }
 

@@ -15,9 +15,9 @@ struct Conv2dOptions {
   int64_t groups = 1;
 };
 
-// The same with channels innermost in memory, as kernels of images want it: what several of them read is copied once, and
-// what the tape keeps is that copy. Nothing is recorded while nets are traced.
-Variable in_channels_last(const Variable &image);
+// An image for the operation: with channels innermost in memory, as kernels want it, where a tape will keep it, whose
+// gradient rule reads it again. Nothing is recorded while nets are traced.
+Variable image_to_keep(const Variable &x);
 
 Variable conv2d(const Variable &x, const Variable &w, const Variable &b = {}, const Conv2dOptions &o = {});
 

@@ -97,7 +97,7 @@ Argument convolve(const Arguments &a, int axes) {
     return g.x.as_given(
         apply_one(convolution, those_given(x, g.weight, g.bias), w.attributes().with("groups", g.groups)));
   const Variable y =
-      apply_one(operations::conv2d, those_given(in_channels_last(with_two_axes(x)), with_two_axes(g.weight), g.bias),
+      apply_one(operations::conv2d, those_given(image_to_keep(with_two_axes(x)), with_two_axes(g.weight), g.bias),
                 w.attributes_of_two_axes().with("groups", g.groups));
   return g.x.as_given(with_axes_of(w, y));
 }
