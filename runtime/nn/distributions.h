@@ -2,7 +2,7 @@
 // Distributions: samples, densities, entropies and how far two are apart, all with gradients where there are any.
 //
 //   const Distribution p = distributions::Normal(mean, deviation), q = distributions::Normal(0.0, 1.0);
-//   Variable x = p.rsample({8}), loss = sum(q.log_prob(x)) + sum(kl_divergence(p, q));
+//   Variable x = p.rsample({8}), loss = sum(q.log_prob(x)) + sum(distributions::kl_divergence(p, q));
 //
 // Each is four rows of the table of functions, distributions.Normal.log_prob and its like, which Python's classes call too.
 // Samples have the shape sample_shape + that of the parameters, which broadcast; the last dimension of Categorical's logits
@@ -31,10 +31,10 @@ class Distribution {
   std::vector<Variable> parameters_;
 };
 
+namespace distributions {
+
 // The mean of log p(x) - log q(x) under p, of two of one kind.
 Variable kl_divergence(const Distribution &p, const Distribution &q);
-
-namespace distributions {
 
 // Numbers are tensors of f32, or of the type of those beside them.
 Distribution Normal(const Given &loc, const Given &scale);
