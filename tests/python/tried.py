@@ -4,13 +4,14 @@
                                        ONNX and back
     function NAME OPERATION ...        the same of a function, as it is called in test_functions.py and its like
     operation NAME CLASS ...           the classes (dsl/structure.h) of the stages of an operation's formula, as far as tried
-    python MODULE NAME ...             what a module of the package has
+    python MODULE NAME ...             what a module of the package has, but for modules
     gradient OPERATOR ...              operators of ONNX whose gradients are those of differences (tests/conformance/gradients.py)
 
     PYTHONPATH=build/release/python:tests/python python3 tests/python/tried.py > apps/saltern/coverage/tried.txt
 """
 import collections
 import importlib
+import inspect
 import pathlib
 
 import numpy as np
@@ -71,7 +72,7 @@ def functions():
 
 def names_of(module):
     found = importlib.import_module(module)
-    return sorted(name for name in dir(found) if not name.startswith('_'))
+    return sorted(name for name, value in vars(found).items() if not name.startswith('_') and not inspect.ismodule(value))
 
 
 def differentiated():
