@@ -24,13 +24,13 @@ struct WrittenOver {
   Function function;
 };
 const WrittenOver written_over_rows[] = {{"relu", ""},
-                           {"elu", ", alpha=1.0"},
-                           {"celu", ", alpha=1.0"},
-                           {"selu", ""},
-                           {"leaky_relu", ", negative_slope=0.01"},
-                           {"rrelu", ", lower=0.125, upper=0.3333333333333333, training=False"},
-                           {"hardtanh", ", min_val=-1.0, max_val=1.0"},
-                           {"threshold", ", threshold, value"}};
+                                         {"elu", ", alpha=1.0"},
+                                         {"celu", ", alpha=1.0"},
+                                         {"selu", ""},
+                                         {"leaky_relu", ", negative_slope=0.01"},
+                                         {"rrelu", ", lower=0.125, upper=0.3333333333333333, training=False"},
+                                         {"hardtanh", ", min_val=-1.0, max_val=1.0"},
+                                         {"threshold", ", threshold, value"}};
 
 }  // namespace
 
