@@ -166,3 +166,9 @@ def test_scatter_is_the_way_back_of_gather():
         saltern.scatter_add(saltern.tensor(x), 0, saltern.tensor([[5]]), saltern.tensor(source))
     with pytest.raises(ValueError, match="'src' is"):
         saltern.scatter_add(saltern.tensor(x), 0, saltern.tensor(index), saltern.tensor([[1.0]]))
+
+
+def test_more_dimensions_than_kernels_take():
+    """No two of the six can be one."""
+    a, b = (np.random.default_rng(1).uniform(-1, 1, shape).astype(np.float32) for shape in ((2, 1, 3, 1, 2, 1), (1, 4, 1, 2, 1, 3)))
+    np.testing.assert_array_equal(np.asarray(saltern.tensor(a) * saltern.tensor(b)), a * b)
