@@ -105,17 +105,6 @@ const Function math_of_keras[] = {
        return call("windows_along", {a["x"], -1, a["sequence_length"], a["sequence_stride"]});
      }},
     // ---- Matrices.
-    {"logdet", "input",
-     [](const Arguments &a) {
-       const Argument both = call("linalg.slogdet", {a["input"]});
-       const Argument sign = both.as<Argument::List>()->at(0), log = both.as<Argument::List>()->at(1);
-       return call("where", {call("lt", {sign, 0}), NAN, log});
-     }},
-    {"cholesky_inverse", "input, upper=False",
-     [](const Arguments &a) {
-       const Argument x = a["input"], turned = call("transpose", {x, -2, -1});
-       return call("linalg.inv", {a.flag("upper") ? call("matmul", {turned, x}) : call("matmul", {x, turned})});
-     }},
     {"keras.cholesky_inverse", "x, upper=False", [](const Arguments &a) { return call("linalg.inv", {a["x"]}); }},
     {"keras.lstsq", "a, b, rcond=None",
      [](const Arguments &a) {
