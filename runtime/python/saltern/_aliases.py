@@ -1,4 +1,4 @@
-"""Names of PyTorch for what has another name here: copies where tensors are never views that are written through, and old names."""
+"""Names of PyTorch for what has another one here: copies, since tensors are no views that are written through, and old names."""
 from ._rows import functions
 from ._saltern import Tensor
 from ._tensors import table
