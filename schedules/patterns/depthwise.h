@@ -19,10 +19,10 @@ struct DepthwiseKnobs {
             {"width", &DepthwiseKnobs::width, {2, 4, 7, 8, 14}},
             {"rows", &DepthwiseKnobs::rows, {1, 2, 4, 8, 16}}};
   }
-  // Where the height of the result is known, rows that share it out evenly; else 8, of which a quarter is copied twice.
+  // Where the height of the result is known, rows that share it out evenly.
   static DepthwiseKnobs fitting(const Machine &, const Halide::Expr &height = {}) {
+    DepthwiseKnobs best = {1, 7, 4};
     const auto known = height.defined() ? Halide::Internal::as_const_int(height) : std::nullopt;
-    DepthwiseKnobs best = {1, 7, known ? 4 : 8};
     const auto cost = [&](int rows) {
       const int tasks = (static_cast<int>(*known) + rows - 1) / rows;
       return unevenness(tasks) * tasks * rows;
