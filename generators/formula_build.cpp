@@ -129,6 +129,10 @@ void Build::by_structure(const Machine &m, const schedules::StructureKnobs &knob
   f.output_stages = output_stages_;
   f.size = [&](const Expression &e) { return stages_.size(e); };
   f.vectorizable = vectorizable;
+  Halide::Expr columns;
+  for (const auto &s : stages_.order())
+    if (const auto c = formula::contraction_of(*s); c && c->column >= 0)
+      columns = stages_.size(s->extents[static_cast<size_t>(c->column)]);
   // What multiplies is tuned as a contraction, whatever else it does.
   const bool multiplies = classes().count(formula::Pattern::contraction) > 0;
   const auto of_contractions = [&](const auto &own) { return multiplies ? tuned(own) : own; };
@@ -137,7 +141,7 @@ void Build::by_structure(const Machine &m, const schedules::StructureKnobs &knob
     schedules::by_structure_on_gpu(f, of_others(schedules::gpu::ElementKnobs()),
                                    of_contractions(schedules::gpu::ContractionKnobs::fitting()));
   else
-    schedules::by_structure(f, m, of_others(knobs), of_contractions(schedules::ContractionKnobs::fitting(m)));
+    schedules::by_structure(f, m, of_others(knobs), of_contractions(schedules::ContractionKnobs::fitting(m, columns)));
 }
 
 }  // namespace saltern::generators

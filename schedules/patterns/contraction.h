@@ -27,11 +27,14 @@ struct ContractionKnobs {
             {"unroll_k", &ContractionKnobs::unroll_k, {1, 2, 4, 8}}};
   }
 
-  // Accumulators, one row of loads and one broadcast fit the register file. With 32 registers, 6 rows of 4 vectors are
-  // no faster (114 GF/s of 117 at 512 cubed on a Zen 4, 94 instead of 93 at 32 rows), and leave half of them idle where
-  // there are 32 columns, as heads of attention have (50 GF/s instead of 88 to 104).
-  static ContractionKnobs fitting(const Machine &m) {
-    return m.vector_registers >= 32 ? ContractionKnobs{2, 8, 1} : ContractionKnobs{2, 6, 1};
+  // Accumulators, one row of loads and one broadcast fit the register file. With 32 registers, 6 rows of 4 vectors read the
+  // other operand half as often (3 % at 1024 cubed on a Zen 4), where there are columns to fill them; else half of them is
+  // idle at 32 columns, which heads of attention have (50 GF/s instead of 88 to 104 with 8 rows of 2 vectors).
+  static ContractionKnobs fitting(const Machine &m, const Halide::Expr &columns = {}) {
+    if (m.vector_registers < 32) return {2, 6, 1};
+    const auto known = columns.defined() ? Halide::Internal::as_const_int(columns) : std::nullopt;
+    const int64_t count = known.value_or(1), wide = 4 * m.float_lanes();
+    return count % wide == 0 || count > 4 * wide ? ContractionKnobs{4, 6, 1} : ContractionKnobs{2, 8, 1};
   }
   // A convolution's rows are pixels, each with an address of its own: no more of them than registers for addresses.
   static ContractionKnobs fitting_convolution(const Machine &m) {
