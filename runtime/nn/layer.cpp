@@ -1,5 +1,7 @@
 #include "runtime/nn/layer.h"
 
+#include <map>
+
 #include "runtime/layers/random_stream.h"
 #include "runtime/nn/table.h"
 #include "runtime/nn/types.h"
@@ -163,9 +165,69 @@ Argument Layer::become(const Layer &other, const std::vector<Argument> &called_w
   return result(called_with);
 }
 
+namespace {
+
+// With layers of its own in the place of given ones, one for each.
+Argument with_own_layers(const Argument &given, std::map<const Module *, Argument::Part> &own) {
+  if (const auto *list = given.as<Argument::List>()) {
+    Argument::List all;
+    for (const Argument &a : *list) all.push_back(with_own_layers(a, own));
+    return all;
+  }
+  const auto *part = given.as<Argument::Part>();
+  const auto layer = part ? std::dynamic_pointer_cast<Layer>(*part) : nullptr;
+  if (!layer) return given;
+  const auto [found, is_new] = own.try_emplace(layer.get());
+  if (is_new) found->second = layer->cloned();
+  return found->second;
+}
+
+Tensor copy_of(const Tensor &t) {
+  if (!t.defined()) return t;
+  const Tensor copy = Tensor::like(t);
+  copy.copy_from(t);
+  return copy;
+}
+
+// What another has under the same names: of its types, and frozen where that is.
+class Taking : public Visitor {
+ public:
+  explicit Taking(Module &from) {
+    class Finding : public Visitor {
+     public:
+      explicit Finding(Taking &to) : to_(to) {}
+
+     protected:
+      void on_parameter(const std::string &name, Variable &p) override { to_.parameters_[name] = p; }
+      void on_buffer(const std::string &name, Tensor &b) override { to_.buffers_[name] = b; }
+
+     private:
+      Taking &to_;
+    } finding(*this);
+    from.visit(finding);
+  }
+
+ protected:
+  void on_parameter(const std::string &name, Variable &p) override {
+    const Variable &from = parameters_.at(name);
+    p = Variable(copy_of(from.value()), from.requires_gradient());
+  }
+  void on_buffer(const std::string &name, Tensor &b) override { b = copy_of(buffers_.at(name)); }
+
+ private:
+  std::map<std::string, Variable> parameters_;
+  std::map<std::string, Tensor> buffers_;
+};
+
+}  // namespace
+
 std::shared_ptr<Layer> Layer::cloned() {
-  auto copy = std::make_shared<Layer>(row_->make(made_with_));
-  copy_state(copy->state(), state());
+  std::map<const Module *, Argument::Part> own;
+  std::vector<Argument> given;
+  for (const Argument &a : made_with_.values()) given.push_back(with_own_layers(a, own));
+  auto copy = std::make_shared<Layer>(row_->make(Arguments(made_with_.signature(), made_with_.owner(), given)));
+  Taking values(*this);
+  copy->visit(values);
   copy->train(training());
   return copy;
 }

@@ -2,8 +2,8 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/set.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -113,7 +113,8 @@ NB_MODULE(_saltern, m) {
   tensor.def_prop_ro("shape", [](const Variable &v) { return nb::tuple(nb::cast(v.shape())); })
       .def_prop_ro("dtype", [](const Variable &v) { return nn::numpy_name(v.type()); })
       .def_prop_ro("ndim", [](const Variable &v) { return v.rank(); })
-      .def_prop_ro("requires_grad", &Variable::requires_gradient)
+      .def_prop_rw("requires_grad", &Variable::requires_gradient,
+                   [](Variable &v, bool on) { v.set_requires_gradient(on); })
       .def_prop_ro("is_leaf", &Variable::is_leaf)
       .def_prop_rw(
           "grad",

@@ -133,3 +133,14 @@ def test_layers_are_printed_with_their_parts():
     assert repr(nn.Linear(2, 3)) == 'Linear(in_features=2, out_features=3)'
     text = repr(nn.Sequential(nn.TransformerEncoderLayer(8, 2, dropout=0.0)))
     assert '\n  (0): TransformerEncoderLayer(d_model=8, nhead=2' in text and '\n    (linear1): Linear(in_features=8' in text
+
+
+def test_a_copy_has_types_and_layers_of_its_own():
+    double = nn.Linear(2, 2).double()
+    double.weight.requires_grad = False
+    other = copy.deepcopy(double)
+    assert other.weight.dtype == 'float64' and not other.weight.requires_grad and other.bias.requires_grad
+    np.testing.assert_array_equal(other.weight.numpy(), double.weight.numpy())
+    for layer in (nn.TimeDistributed(nn.Linear(2, 2)), nn.StackedRNNCells([nn.LSTMCell(2, 3), nn.GRUCell(3, 3)])):
+        copy.deepcopy(layer).double()
+        assert {p.dtype for p in layer.parameters()} == {'float32'}
