@@ -19,7 +19,8 @@ struct Images {
   bool in_rows;
 
   explicit Images(const Tensor &x)
-      : in_rows(x.rank() > 2 && x.has_layout(Layout::row_major) && !x.has_layout(Layout::channels_last)) {
+      : in_rows(x.rank() > 2 && x.size() > 0 && x.has_layout(Layout::row_major) &&
+                !x.has_layout(Layout::channels_last)) {
     if (x.rank() < 2 || x.extent(1) == 0) fail("batch_norm: ", to_string(x.shape()), " has no channels in dimension 1");
   }
 
@@ -27,7 +28,7 @@ struct Images {
   Tensor arranged(const Tensor &t) const { return in_rows ? row_major(t) : channels_last(t); }
   View of(const Tensor &t) const {
     const int64_t channels = t.extent(1), images = t.extent(0), others = t.size() / channels;
-    if (!in_rows || images == 0) return {t, {{channels, 1}, {others, channels}}};
+    if (!in_rows) return {t, {{channels, 1}, {others, channels}}};
     const int64_t pixels = others / images;
     return {t, {{pixels, 1}, {channels, pixels}, {images, channels * pixels}}};
   }

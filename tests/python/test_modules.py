@@ -144,3 +144,11 @@ def test_a_copy_has_types_and_layers_of_its_own():
     for layer in (nn.TimeDistributed(nn.Linear(2, 2)), nn.StackedRNNCells([nn.LSTMCell(2, 3), nn.GRUCell(3, 3)])):
         copy.deepcopy(layer).double()
         assert {p.dtype for p in layer.parameters()} == {'float32'}
+
+
+@pytest.mark.parametrize('shape', [(0, 5), (0, 5, 9), (0, 5, 2, 2), (2, 5, 0, 3)])
+def test_norms_of_nothing_have_gradients(shape):
+    norm = {2: nn.BatchNorm1d, 3: nn.BatchNorm1d, 4: nn.BatchNorm2d}[len(shape)](5).eval()
+    x = saltern.tensor(np.zeros(shape, np.float32), requires_grad=True)
+    norm(x).sum().backward()
+    assert x.grad.shape == shape and norm.weight.grad.tolist() == [0] * 5 and norm.bias.grad.tolist() == [0] * 5
