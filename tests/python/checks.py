@@ -71,3 +71,29 @@ def check_gradients(function, arrays, orders=2, seed=1):
         return [np.zeros(v.shape) if g is None else np.array(g) for g, v in zip(found, xs + ws)]
 
     compare(value_of_gradients, second, list(arrays) + weights, random, 'second order', 1e-4)
+
+
+def check_function(function, args, expected, orders=2, atol_of_f32=1e-9):
+    """function of tensors in the place of arrays, which may be in lists, beside expected(*args); and its gradients."""
+    is_wanted = lambda v: isinstance(v, np.ndarray) and v.dtype.kind == 'f' and np.isfinite(v).all()
+    arrays = [a for v in args for a in (v if isinstance(v, list) else [v]) if is_wanted(a)]
+    as_arrays = lambda v: [a for w in v for a in as_arrays(w)] if isinstance(v, (tuple, list)) else [np.asarray(v)]
+
+    def of(*tensors):
+        rest = iter(tensors)
+
+        def fill(value):
+            if isinstance(value, list):
+                return [fill(v) for v in value]
+            if isinstance(value, np.ndarray):
+                return next(rest) if is_wanted(value) else saltern.tensor(value)
+            return value
+
+        return function(*(fill(v) for v in args))
+
+    given, wanted = as_arrays(of(*(saltern.tensor(a) for a in arrays))), as_arrays(expected(*args))
+    assert len(given) == len(wanted)
+    for a, b in zip(given, wanted):
+        np.testing.assert_allclose(a, b, atol=atol_of_f32 if a.dtype == np.float32 else 1e-9)
+        assert a.shape == b.shape
+    check_gradients(of, arrays, orders)

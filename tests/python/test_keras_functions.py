@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import saltern
-from checks import check_gradients
+from checks import check_function
 
 random = np.random.default_rng(8)
 X, Y, V = random.uniform(-2, 2, (3, 4)), random.uniform(-2, 2, (3, 4)), random.uniform(-2, 2, 5)
@@ -244,37 +244,13 @@ FUNCTIONS = [
 ]
 
 
-def flat(value):
-    return [t for v in value for t in flat(v)] if isinstance(value, (tuple, list)) else [np.asarray(value)]
-
-
 def found(name):
     return getattr(saltern.keras, name[6:]) if name.startswith(K) else getattr(saltern, name)
 
 
 @pytest.mark.parametrize('name, args, expected', FUNCTIONS, ids=lambda v: v if isinstance(v, str) else '')
 def test_function(name, args, expected):
-    def filled(values, tensors):
-        rest = iter(tensors)
-
-        def fill(value):
-            if isinstance(value, list):
-                return [fill(v) for v in value]
-            if isinstance(value, np.ndarray):
-                return next(rest) if is_wanted(value) else saltern.tensor(value)
-            return value
-
-        return [fill(v) for v in values]
-
-    is_wanted = lambda v: isinstance(v, np.ndarray) and v.dtype.kind == 'f' and np.isfinite(v).all()
-    arrays = [a for v in args for a in (v if isinstance(v, list) else [v]) if is_wanted(a)]
-    given = flat(found(name)(*filled(args, [saltern.tensor(a) for a in arrays])))
-    wanted = flat(expected(*args))
-    assert len(given) == len(wanted)
-    for a, b in zip(given, wanted):
-        np.testing.assert_allclose(a, b, atol=1e-6 if a.dtype == np.float32 else 1e-9)
-        assert a.shape == b.shape
-    check_gradients(lambda *tensors: found(name)(*filled(args, tensors)), arrays)
+    check_function(found(name), args, expected, atol_of_f32=1e-6)
 
 
 def test_every_row_is_tried():
