@@ -6,7 +6,8 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 install(TARGETS saltern RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(TARGETS saltern_runtime saltern_nn saltern_onnx saltern_kernels saltern_compiler_archive ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS saltern_runtime saltern_nn saltern_operators saltern_onnx saltern_kernels saltern_compiler_archive
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 set(saltern_include ${CMAKE_INSTALL_INCLUDEDIR}/saltern)
 install(DIRECTORY runtime DESTINATION ${saltern_include} FILES_MATCHING PATTERN "*.h"
   PATTERN tensor_proto.h EXCLUDE  # the only one that shows protobuf

@@ -26,6 +26,13 @@ mv "$work/first" "$work/moved"
 prefix=$work/moved
 libraries=$(dirname "$(find "$prefix" -name libsaltern_runtime.a)")
 
+# What a net with any layer is linked with, for three instruction sets.
+bytes=$(du -cb "$libraries"/libsaltern_{runtime,nn,kernels}.a | awk 'END { print $1 }')
+[ "$bytes" -le 30000000 ] || {
+  echo "the libraries of nets have $bytes bytes; expected 30 million at most" >&2
+  exit 1
+}
+
 if grep -rlI -e "$build" -e "$work/first" "$prefix" --include='*.cmake' --include='*.pc' --include='*.h'; then
   echo "these installed files name the build tree or the folder they were moved from" >&2
   exit 1
