@@ -102,6 +102,43 @@ inline Value lgamma(const Value &x) {
   return with_gradient(y, {{x}, [x](const Value &dy) { return Values{dy * digamma(x)}; }});
 }
 
+// e^(x^2) erfc(x): by the continued fraction of erfc where that has few digits left.
+inline Value scaled_erfc(const Value &x) {
+  const Value far = max(x, 2), near = min(x, 2);
+  Value fraction = far;
+  for (int n = 50; n > 0; --n) fraction = far + n * 0.5 / fraction;
+  return where(x < 2, exp(near * near) * (1 - erf(near)), 1 / (fraction * std::sqrt(special::pi)));
+}
+
+// 1 - erf(x), with all its digits where erf is nearly 1.
+inline Value erfc(const Value &x) {
+  constexpr double slope = 1.1283791670955126;  // 2 / sqrt(pi)
+  const Value y = special::exactly(x, [](const Value &t) {
+    const Value far = max(t, 2);
+    return where(t < 2, 1 - erf(t), exp(-far * far) * scaled_erfc(far));
+  });
+  return with_gradient(y, {{x}, [x](const Value &dy) { return Values{dy * exp(-x * x) * -slope}; }});
+}
+
+// log(1 + x) and e^x - 1 to all digits of x: beside a 1 the last ones of a small x are lost.
+inline Value log_of_one_more(const Value &x) {
+  const Value s = x / (x + 2), t = s * s;  // log(1 + x) = 2 artanh s
+  Value series = 1.0 / 21;
+  for (int n = 19; n > 0; n -= 2) series = series * t + 1.0 / n;
+  return where(abs(x) < 0.25, s * 2 * series, log(x + 1));
+}
+inline Value power_less_one(const Value &x) {
+  const Value t = tanh(max(min(x, 1), -1) * 0.5);
+  return where(abs(x) < 1, t * 2 / (1 - t), exp(x) - 1);
+}
+
+// The probability that a normal variable is at most x, and its log.
+inline Value normal_probability(const Value &x) { return erfc(-x * std::sqrt(0.5)) * 0.5; }
+inline Value log_normal_probability(const Value &x) {
+  const Value below = min(x, -1) * std::sqrt(0.5), above = max(x, -1) * std::sqrt(0.5);
+  return where(x < -1, log(scaled_erfc(-below) * 0.5) - below * below, log_of_one_more(erfc(above) * -0.5));
+}
+
 // x with erf(x) = y: Winitzki's approximation, and three steps of Halley's from there.
 inline Value erfinv(const Value &y) {
   constexpr double slope = 1.1283791670955126;  // 2 / sqrt(pi)
@@ -118,6 +155,20 @@ inline Value erfinv(const Value &y) {
     return where(abs(t) < 1, at, outside);
   });
   return with_gradient(x, {{y}, [x](const Value &dx) { return Values{dx * exp(x * x) / slope}; }});
+}
+
+// x that a normal variable is at most with probability p: in the left tail by Newton's steps on its log, since 2 p - 1 has
+// no digits of p there.
+inline Value normal_quantile(const Value &p) {
+  const Value x = special::exactly(p, [](const Value &t) {
+    const Value is_tail = t > 0 && t < 0.01, l = log(where(is_tail, t, 0.01));
+    Value at = -sqrt(l * -2);
+    for (int step = 0; step < 6; ++step)
+      at = at - (log_normal_probability(at) - l) * scaled_erfc(-at * std::sqrt(0.5)) * std::sqrt(special::pi / 2);
+    return where(is_tail, at, erfinv(where(is_tail, 0.5, t) * 2 - 1) * std::sqrt(2.0));
+  });
+  return with_gradient(
+      x, {{p}, [x](const Value &dx) { return Values{dx * exp(x * x * 0.5) * std::sqrt(2 * special::pi)}; }});
 }
 
 // x log(y), and 0 where x is, whatever y.

@@ -8,6 +8,7 @@
 #include "runtime/autograd/batching.h"
 #include "runtime/autograd/formula_operation.h"
 #include "runtime/autograd/sparse.h"
+#include "runtime/tensor/print.h"
 
 namespace saltern {
 
@@ -22,6 +23,10 @@ bool is_float(Type type) {
 }
 
 }  // namespace
+
+std::ostream &operator<<(std::ostream &out, const Variable &v) {
+  return v.defined() ? out << v.value() : out << "an undefined Variable";
+}
 
 RecordingMode recording_mode() { return mode; }
 uint64_t steps_taken() { return steps_made; }

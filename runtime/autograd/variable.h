@@ -14,6 +14,7 @@
 // told apart by identity().
 
 #include <memory>
+#include <ostream>
 #include <vector>
 
 #include "runtime/autograd/operation.h"
@@ -184,6 +185,9 @@ std::vector<Variable> apply(const Operation &operation, const std::vector<Variab
                             Attributes attributes = {});
 // Likewise, for the first output.
 Variable apply_one(const Operation &operation, const std::vector<Variable> &inputs, Attributes attributes = {});
+
+// Its elements as text (runtime/tensor/print.h).
+std::ostream &operator<<(std::ostream &out, const Variable &v);
 
 enum class RecordingMode { off, where_needed, everything };
 RecordingMode recording_mode();

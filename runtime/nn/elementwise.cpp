@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "algorithms/functions.h"
+#include "algorithms/special.h"
 #include "runtime/layers/binary.h"
 #include "runtime/layers/unary.h"
 #include "runtime/nn/families.h"
@@ -122,18 +123,6 @@ struct Elementary {
   nn::Function function;
 };
 
-// log(1 + x) and e^x - 1 to all digits of x: beside a 1 the last ones of a small x are lost.
-Value log_of_one_more(const Value &x) {
-  const Value s = x / (x + 2), t = s * s;  // log(1 + x) = 2 artanh s
-  Value series = 1.0 / 21;
-  for (int n = 19; n > 0; n -= 2) series = series * t + 1.0 / n;
-  return where(abs(x) < 0.25, s * 2 * series, log(x + 1));
-}
-Value power_less_one(const Value &x) {
-  const Value t = tanh(max(min(x, 1), -1) * 0.5);
-  return where(abs(x) < 1, t * 2 / (1 - t), exp(x) - 1);
-}
-
 Variable negative(const Variable &x) { return -x; }
 Variable same(const Variable &x) { return x; }
 
@@ -165,12 +154,12 @@ const Elementary elementary[] = {
     {"isnan", F::is_nan},
     {"isinf", F::is_infinite},
     {"rsqrt", [](const Value &x) { return 1 / sqrt(x); }},
-    {"erfc", [](const Value &x) { return 1 - erf(x); }},
+    {"erfc", algorithms::erfc},
     {"exp2", [](const Value &x) { return exp(x * 0.69314718055994531); }},
     {"log2", [](const Value &x) { return log(x) * 1.4426950408889634; }},
     {"log10", [](const Value &x) { return log(x) * 0.43429448190325183; }},
-    {"log1p", log_of_one_more},
-    {"expm1", power_less_one},
+    {"log1p", algorithms::log_of_one_more},
+    {"expm1", algorithms::power_less_one},
     {"frac", [](const Value &x) { return x - stop_gradient(map(F::truncate, x)); }},
     {"sign", [](const Value &x) { return where(x > 0, 1, where(x < 0, -1, x * 0)); }},
     {"sinc",

@@ -20,21 +20,6 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // ---- By formulas, in f64 where digits cancel.
 
-// e^(x^2) erfc(x): by the continued fraction of erfc where that has few digits left.
-Value scaled_erfc(const Value &x) {
-  const Value far = max(x, 2);
-  Value fraction = far;
-  for (int n = 50; n > 0; --n) fraction = far + n * 0.5 / fraction;
-  const Value near = min(x, 2);
-  return where(x < 2, exp(near * near) * (1 - erf(near)), 1 / (fraction * std::sqrt(M_PI)));
-}
-
-// log of the probability of at most x.
-Value log_probability(const Value &x) {
-  const Value below = min(x, -1) * M_SQRT1_2, above = max(x, -1) * M_SQRT1_2;
-  return where(x < -1, log(scaled_erfc(-below) * 0.5) - below * below, log(1 - (1 - erf(above)) * 0.5));
-}
-
 Value entropy(const Value &x) {
   const Value at = where(x > 0, x, 1);
   return where(x > 0, -(x * log(at)), where(x == 0, 0, where(x < 0, -infinity, x)));
@@ -58,11 +43,11 @@ std::function<Value(const Value &)> in_f64(Value (*f)(const Value &)) {
   return [f](const Value &x) { return exactly(x, f); };
 }
 const OfOne special_of_one[] = {
-    {"special.erfcx", in_f64(scaled_erfc)},
-    {"special.log_ndtr", in_f64(log_probability)},
+    {"special.erfcx", in_f64(algorithms::scaled_erfc)},
+    {"special.log_ndtr", in_f64(algorithms::log_normal_probability)},
     {"special.entr", in_f64(entropy)},
-    {"special.ndtr", in_f64([](const Value &x) { return 0.5 + erf(x * M_SQRT1_2) * 0.5; })},
-    {"special.ndtri", in_f64([](const Value &x) { return algorithms::erfinv(x * 2 - 1) * M_SQRT2; })},
+    {"special.ndtr", algorithms::normal_probability},
+    {"special.ndtri", algorithms::normal_quantile},
     {"special.i0e", in_f64([](const Value &x) { return scaled_bessel(0, x); })},
     {"special.i1e", in_f64([](const Value &x) { return scaled_bessel(1, x); })},
     {"special.i0", in_f64(bessel_i0)},

@@ -142,7 +142,7 @@ NB_MODULE(_saltern, m) {
           },
           nb::rv_policy::reference)
       .def("_become", [](Variable &v, const Variable &other) { v = other; })
-      .def("__repr__", text_of)
+      .def("_outline", text_of)
       .def("__getitem__", part, nb::arg("key").none())
       .def(
           "requires_grad_", [](nb::object v, bool on) { return nb::cast<Variable &>(v).set_requires_gradient(on), v; },

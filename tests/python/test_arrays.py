@@ -94,3 +94,11 @@ def test_what_cannot_be_shared(array, error, says):
     for function in (saltern.from_numpy, saltern.from_dlpack):
         with pytest.raises(error, match=f'{function.__name__}.*{says}'):
             function(array())
+
+
+def test_tensors_print_their_elements():
+    assert repr(saltern.tensor([[1.0, -2.5], [0.0, 3.0]])) == 'tensor([[ 1. , -2.5],\n        [ 0. ,  3. ]])'
+    assert repr(saltern.tensor([1.0], dtype=np.float64, requires_grad=True)) == 'tensor([1.], dtype=float64, requires_grad=True)'
+    assert repr(saltern.tensor([1, 2]) > 1) == 'tensor([False,  True])'
+    assert repr(saltern.zeros(0, 3)) == 'tensor([])'
+    assert '...' in repr(saltern.zeros(100, 100))

@@ -83,7 +83,19 @@ def test_bessel_functions_and_the_normal_distribution():
                                [math.exp(1) * math.erfc(-1), 1, math.exp(1) * math.erfc(1), 0.05614099274382259], rtol=1e-13)
     np.testing.assert_allclose(np.asarray(special.log_ndtr(t(-20, 0, 3))), [-203.91715537109727, -math.log(2),
                                                                             math.log(math.erfc(-3 / math.sqrt(2)) / 2)], rtol=1e-12)
-    p = np.array([1e-6, 0.3, 0.5, 0.999])
+    x = [-3.0, 0.1, 1.9, 2.1, 5, 8, 20]
+    for dtype, precision in ((np.float64, 1e-13), (np.float32, 2e-7)):  # tails have digits: 1 - erf(5) has four
+        few = [v for v in x if dtype == np.float64 or v < 9]
+        np.testing.assert_allclose(np.asarray(saltern.erfc(saltern.tensor(np.array(few, dtype)))),
+                                   [math.erfc(dtype(v)) for v in few], rtol=precision * 20)
+    np.testing.assert_allclose(np.asarray(special.ndtr(t(*[-v for v in x]))),
+                               [math.erfc(v / math.sqrt(2)) / 2 for v in x], rtol=1e-12)
+    np.testing.assert_allclose(np.asarray(special.log_ndtr(t(10))), [-math.erfc(10 / math.sqrt(2)) / 2], rtol=1e-12)
+    p = np.array([1e-300, 1e-20, 1e-6, 0.0099, 0.0101, 0.3, 0.5, 0.999])
+    np.testing.assert_allclose(np.asarray(special.ndtri(t(1e-20, 0, 1))), [-9.262340089798408, -math.inf, math.inf])
+    assert np.isnan(np.asarray(special.ndtri(t(-0.1, 1.1, math.nan)))).all()
+    check_gradients(special.ndtri, [np.array([0.004, 0.3, 0.95])])
+    check_gradients(saltern.erfc, [np.array([-2.0, 0.3, 2.5])])
     np.testing.assert_allclose(np.asarray(special.ndtr(special.ndtri(saltern.tensor(p)))), p, rtol=1e-9)
     np.testing.assert_allclose(np.asarray(special.entr(t(0, 0.5, -1))), [0, 0.5 * math.log(2), -math.inf])
     np.testing.assert_allclose(np.asarray(special.xlog1py(t(0, 2), t(-1, 1e-9))), [0, 2e-9], rtol=1e-9)

@@ -74,7 +74,7 @@ class ComplexTensor:
         return self.shape[0]
 
     def __repr__(self):
-        return f'tensor of {self.dtype}{list(self.shape)}'
+        return f"tensor({np.array2string(self.numpy(), separator=', ', prefix='tensor(')}, dtype={self.dtype})"
 
     def __getitem__(self, key):
         keys = key if isinstance(key, tuple) else (key,)

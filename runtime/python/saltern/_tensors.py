@@ -79,7 +79,18 @@ def _swapped(name):
     return lambda self, other: function(other, self)
 
 
+def _text(self):
+    """The elements as NumPy prints them, with what a tensor has beside them; without elements shape and type."""
+    try:
+        elements = np.array2string(self.detach().numpy(), separator=', ', prefix='tensor(')
+    except (TypeError, ValueError, RuntimeError):
+        return self._outline()
+    types = '' if str(self.dtype) in ('float32', 'int64', 'bool') else f', dtype={self.dtype}'
+    return f'tensor({elements}{types}' + (', requires_grad=True)' if self.requires_grad else ')')
+
+
 Tensor.__array__ = _array
+Tensor.__repr__ = _text
 Tensor.__array_priority__ = 1000
 Tensor.__len__ = lambda self: self.shape[0]
 Tensor.__bool__ = lambda self: bool(self.item())

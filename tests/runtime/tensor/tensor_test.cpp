@@ -4,7 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <sstream>
+
 #include "runtime/tensor/memory.h"
+#include "runtime/tensor/print.h"
 #include "runtime/tensor/view.h"
 #include "tests/errors.h"
 
@@ -28,6 +32,29 @@ TEST(Tensor, CopiesShareMemoryAndClonesDoNot) {
   EXPECT_EQ(c.at<float>({1, 2}), 5);
   EXPECT_FALSE(a.is_unique());
   EXPECT_TRUE(c.is_unique());
+}
+
+std::string printed(const Tensor &t) {
+  std::ostringstream out;
+  out << t;
+  return out.str();
+}
+
+TEST(Tensor, ElementsArePrinted) {
+  EXPECT_EQ(printed(Tensor::of<float>({2, 2}, {1, -2.5, 0, 30})),
+            "[[ 1.0000, -2.5000],\n [ 0.0000, 30.0000]] f32[2, 2]");
+  EXPECT_EQ(printed(counted({2, 2, 1}).in_layout(Layout::channels_last)),
+            "[[[0.0000],\n  [1.0000]],\n\n [[2.0000],\n  [3.0000]]] f32[2, 2, 1]");
+  EXPECT_EQ(printed(Tensor::of<double>({3}, {1e-9, NAN, -INFINITY})), "[1.0000e-09,        nan,       -inf] f64[3]");
+  EXPECT_EQ(printed(Tensor::full({2}, 7, Type::bf16)), "[7.0000, 7.0000] bf16[2]");
+  EXPECT_EQ(printed(Tensor::of<uint64_t>({1}, {~uint64_t{0}})), "[18446744073709551615] u64[1]");
+  EXPECT_EQ(printed(Tensor::full({}, 1, Type::boolean)), "true bool[]");
+  EXPECT_EQ(printed(Tensor::empty({0, 3})), "[] f32[0, 3]");
+  EXPECT_EQ(printed(counted({2000})),
+            "[   0.0000,    1.0000,    2.0000, ..., 1997.0000, 1998.0000, 1999.0000] f32[2000]");
+  EXPECT_EQ(printed(counted({400, 3})).substr(0, 30), "[[   0.0000,    1.0000,    2.0");
+  EXPECT_EQ(printed(Tensor::outline({2, 3})), "f32[2, 3]");
+  EXPECT_EQ(printed(Tensor()), "an undefined tensor");
 }
 
 TEST(Tensor, ChannelsLastKeepsElementsUnderTheirIndices) {
