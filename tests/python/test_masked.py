@@ -48,3 +48,13 @@ def test_draws_have_their_shares():
     drawn = np.asarray(saltern.randint(3, 7, (10000,)))
     assert set(drawn) == {3, 4, 5, 6} and drawn.dtype == np.int64
     assert abs(np.asarray(saltern.normal(2.0, saltern.tensor([0.5] * 10000))).std() - 0.5) < 0.02
+
+
+def test_extremes_of_what_is_seen_are_exact():
+    """Numbers beyond those of f32, and infinities, are what they are beside what is hidden."""
+    x = np.array([[-np.inf, 2, 3], [-1e300, -1e301, 0]])
+    mask = np.array([[True, False, False], [True, True, False]])
+    found = saltern.masked.amax(saltern.tensor(x), 1, mask=saltern.tensor(mask))
+    np.testing.assert_array_equal(np.asarray(found), [-np.inf, -1e300])
+    found = saltern.masked.amin(saltern.tensor(-x), 1, mask=saltern.tensor(mask))
+    np.testing.assert_array_equal(np.asarray(found), [np.inf, 1e300])

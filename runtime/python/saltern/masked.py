@@ -1,8 +1,6 @@
 """Functions of the elements where a mask is true, with the names of torch.masked. Without a mask: of all."""
 import math
 
-import numpy as np
-
 from ._tensors import table
 
 
@@ -33,20 +31,7 @@ def _reduction(name, neutral):
 
 
 sum, logsumexp = _reduction('sum', 0.0), _reduction('logsumexp', -math.inf)
-
-
-def _extreme(name, bound):
-    """What is hidden is the largest number, whose gradient is none; where all is, the result is infinite."""
-    reduced = _reduction(name, math.copysign(np.finfo(np.float32).max, bound))
-
-    def function(input, dim=None, *, keepdim=False, dtype=None, mask=None):
-        y = reduced(input, dim, keepdim=keepdim, dtype=dtype, mask=mask)
-        return y if mask is None else table.where(table.gt(_count(input, dim, keepdim, mask), 0), y, bound)
-
-    return function
-
-
-amax, amin = _extreme('amax', -math.inf), _extreme('amin', math.inf)
+amax, amin = _reduction('amax', -math.inf), _reduction('amin', math.inf)
 
 
 def prod(input, dim=None, *, keepdim=False, dtype=None, mask=None):
