@@ -15,7 +15,7 @@ namespace saltern::algorithms {
 // +-1, with the gradient of what is between -1 and 1.
 inline Value straight_sign(const Value &x) {
   const Value near = max(min(x, 1), -1);
-  return stop_gradient(where(x < 0, -1, x * 0 + 1) - near) + near;
+  return stop_gradient(where(x < 0, constant_value(x.type(), -1), 1) - near) + near;
 }
 
 inline Expression word(uint32_t bits) { return constant_integer(Type::u32, bits); }

@@ -50,7 +50,8 @@ inline Value positive_lgamma(const Value &x) {
   for (int k = 2; k <= terms; ++k)
     series = series + bernoulli[k - 1] * factorial(2 * k - 2) / whole_power(z, 2 * k - 1);
   constexpr double half_log_of_2_pi = 0.91893853320467274;
-  const auto leading = [&](const Value &at) { return (at - 0.5) * log(at) - at + half_log_of_2_pi; };
+  // (at - 0.5) log(at) - at + .., without a difference of infinite numbers.
+  const auto leading = [&](const Value &at) { return (at - 0.5) * (log(at) - 1) + (half_log_of_2_pi - 0.5); };
   return where(x < 1e6, leading(z) + series - log(product), leading(x) + 1.0 / 12 / x);
 }
 
@@ -179,8 +180,13 @@ inline Value xlogy(const Value &x, const Value &y) {
 
 // The angle of the point (x, y), between -pi and pi; C's atan2 but for the signs of zeros. Its gradient at 0 is 0.
 inline Value angle(const Value &y, const Value &x) {
-  const Value is_up = x == 0, a = map(Function::arctangent, y / where(is_up, 1, x));
-  const Value half = where(y < 0, -special::pi, x * 0 + special::pi), at_axis = where(y == 0, 0, half * 0.5);
+  const auto is_infinite = [](const Value &v) { return map(Function::is_infinite, v); };
+  // Of two infinite numbers only the signs count.
+  const Value both = is_infinite(x) && is_infinite(y), is_up = x == 0;
+  const auto side = [&](const Value &v) { return where(both, where(v < 0, constant_value(v.type(), -1), 1), v); };
+  const Value a = map(Function::arctangent, side(y) / where(is_up, 1, side(x)));
+  const Value half = where(y < 0, constant_value(x.type(), -special::pi), special::pi),
+              at_axis = where(y == 0, 0, half * 0.5);
   return with_gradient(where(is_up, at_axis, where(x < 0, a + half, a)),
                        {{y, x}, [y, x](const Value &d) {
                           const Value squares = x * x + y * y, is_zero = squares == 0;

@@ -17,7 +17,7 @@
 
 #include "runtime/error.h"
 
-extern char **environ;
+extern char **environ;  // NOLINT(readability-redundant-declaration): only some systems declare it
 
 namespace saltern::generators {
 

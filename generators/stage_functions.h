@@ -31,7 +31,7 @@ class StageFunctions {
   using Symbols = std::map<std::string, Halide::Expr>;
 
   // Reductions of rows are partial results, one a lane of the machine; without one, they go in order.
-  explicit StageFunctions(std::optional<Machine> lanes_of = std::nullopt) : lanes_of_(std::move(lanes_of)) {}
+  explicit StageFunctions(std::optional<Machine> lanes_of = std::nullopt) : lanes_of_(lanes_of) {}
 
   // Tiles of contractions are not to reach past an edge: a schedule moves them inwards. Without, they may, and read there
   // what does no harm.

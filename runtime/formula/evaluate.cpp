@@ -13,7 +13,6 @@
 namespace saltern {
 
 using formula::Expression;
-using formula::Function;
 using Kind = Expression::Kind;
 
 namespace {

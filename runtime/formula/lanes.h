@@ -109,11 +109,11 @@ inline void wrap(Type type, Block &b, int count) {
 
 template <typename T>
 T maximum(T x, T y) {
-  return (x > y) | (x != x) ? x : y;
+  return ((x > y) | (x != x)) ? x : y;
 }
 template <typename T>
 T minimum(T x, T y) {
-  return (x < y) | (x != x) ? x : y;
+  return ((x < y) | (x != x)) ? x : y;
 }
 
 }  // namespace saltern::lanes

@@ -42,7 +42,7 @@ const OfTwo of_two[] = {
      both, true},
     {"heaviside",
      [](const Value &x, const Value &v) {
-       return where(x == 0, stop_gradient(v), where(map(F::is_nan, x), x, where(x < 0, v * 0, 1)));
+       return where(x == 0, stop_gradient(v), where(map(F::is_nan, x), x, where(x < 0, constant_value(v.type(), 0), 1)));
      },
      "input, values"},
     {"rsub_of", [](const Value &a, const Value &b) { return b - a; }},

@@ -10,7 +10,6 @@ namespace saltern::complex {
 namespace {
 
 using namespace formula;
-using nn::Argument;
 using nn::Arguments;
 
 Variable part(const Variable &z, int64_t which) {

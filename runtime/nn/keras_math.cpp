@@ -1,6 +1,8 @@
 // Keras' ops of segments, signals and matrices, with Keras' arguments: rows `keras.NAME`. A complex tensor is its real and its
 // imaginary part.
 
+#include <cmath>
+
 #include "runtime/layers/movement.h"
 #include "runtime/nn/complex_numbers.h"
 #include "runtime/nn/composed.h"

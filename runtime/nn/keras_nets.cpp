@@ -302,9 +302,10 @@ const nn::Function sparsemax("keras.sparsemax", "x, axis=-1", by_formula([](cons
                                const auto d = static_cast<size_t>(axis);
                                const Value place =
                                    inlined(x.extents(), [&](const Axes &at) { return cast(x.type(), at[d]) + 1.0; });
-                               const Value counts = where(place * sorted + 1 > total, 1, x * 0);
+                               const Value none = formula::constant_value(x.type(), 0);
+                               const Value counts = where(place * sorted + 1 > total, 1, none);
                                const Value many = named("many", sum(counts, {axis}));
-                               const Value reached = named("reached", sum(where(place == many, total, x * 0), {axis}));
+                               const Value reached = named("reached", sum(where(place == many, total, none), {axis}));
                                return max(x - (reached - 1) / stop_gradient(many), 0);
                              }));
 
@@ -315,7 +316,7 @@ const nn::Function of_given_labels[] = {
        const Variable x = a.variable("inputs");
        Variable y =
            composed("one_hot", {to_type(x, Type::i64), a.has("num_classes") ? a["num_classes"] : Argument(-1)});
-       if (x.shape().size() > 0) y = composed("amax", {y, static_cast<int64_t>(x.shape().size()) - 1});
+       if (!x.shape().empty()) y = composed("amax", {y, static_cast<int64_t>(x.shape().size()) - 1});
        y = composed("movedim", {y, -1, a["axis"]});
        return to_type(y, a.has("dtype") ? type_named(a.word("dtype")) : Type::f32);
      }},

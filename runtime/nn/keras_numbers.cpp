@@ -75,7 +75,7 @@ const OfOne keras_of_one[] = {
      "x"},
     {"keras.sparse_sigmoid", [](const Value &x) { return min(max((x + 1) * 0.5, 0), 1); }, "x"},
     {"keras.sparse_plus",
-     [](const Value &x) { return where(x <= -1, x * 0, where(x < 1, (x + 1) * (x + 1) * 0.25, x)); }, "x"},
+     [](const Value &x) { return where(x <= -1, 0, where(x < 1, (x + 1) * (x + 1) * 0.25, x)); }, "x"},
 };
 const nn::Function squareplus("keras.squareplus", "x, b=4", by_formula([](const Arguments &a) {
                                 const Value x = a.value("x");

@@ -78,7 +78,7 @@ const nn::Function quantiles(
       const Value x = a.value("input"), q = a.value("q");
       const int axis = static_cast<int>(a.integer("dim"));
       const Value sorted = algorithms::sorted(x, axis);
-      const Value count = named("count", sum(where(map(F::is_nan, x), 0, x * 0 + 1), {axis}));
+      const Value count = named("count", sum(where(map(F::is_nan, x), constant_value(x.type(), 0), 1), {axis}));
       const std::string &how = a.word("interpolation", {"linear", "lower", "higher", "nearest", "midpoint"});
       std::vector<Expression> extents = algorithms::with_index(x.extents(), axis, 1);
       extents.insert(extents.begin(), q.extent(0));
@@ -95,7 +95,9 @@ const nn::Function quantiles(
         const Expression weight =
             how == "linear" ? place - floor(place) : constant(x.type(), how == "midpoint" ? 0.5 : 0);
         const Expression next = how == "midpoint" ? call(F::ceiling, place) : min(low + 1.0, max(many, 1.0) - 1.0);
-        const Expression value = element(low) + weight * (element(next) - element(low));
+        // (0 times the distance of an infinite neighbour would be no number.)
+        const Expression value =
+            select(weight == 0.0, element(low), element(low) + weight * (element(next) - element(low)));
         const Expression nothing = a.flag("ignores_nan") ? many == 0.0 : many < all;
         return select(nothing, constant(x.type(), std::numeric_limits<double>::quiet_NaN()), value);
       });

@@ -27,8 +27,10 @@ const LayerRow unit_normalization("UnitNormalization", "dim=1, eps=1e-12", calls
 const Function masked_steps("masked_steps", "input, mask_value=0.0", by_formula([](const Arguments &a) {
                               const Value x = a.value("input");
                               const Value counts = named(
-                                  "counts", greatest(where(x == a.real("mask_value"), 0, x * 0 + 1), {x.rank() - 1}));
-                              return where(counts == 1, x, x * 0);
+                                  "counts",
+                                  greatest(where(x == a.real("mask_value"), formula::constant_value(x.type(), 0), 1),
+                                           {x.rank() - 1}));
+                              return where(counts == 1, x, 0);
                             }));
 const LayerRow masking("Masking", "mask_value=0.0", calls("masked_steps"));
 

@@ -98,7 +98,7 @@ Value best(F f, const Value &x, const std::vector<int> &axes) {
   const Value y = named("best", reduced(f, x, axes));
   if (!is_real(x.type())) return y;
   return with_gradient(y, {{x}, [x, y, axes](const Value &dy) {
-                             const Value is_best = where(x == y, 1, x * 0);
+                             const Value is_best = where(x == y, constant_value(x.type(), 1), 0);
                              return Values{is_best * (dy / named("bests", sum(is_best, axes)))};
                            }});
 }

@@ -68,8 +68,8 @@ const nn::Function mvlgamma("mvlgamma", "input, p", [](const Arguments &a) {
   const Variable x = as_real(a.variable("input"));
   const int64_t p = a.integer("p");
   if (p < 1) a.refuse("p", "1 or more");
-  Variable all = x * 0.0 + static_cast<double>(p * (p - 1)) / 4 * std::log(M_PI);
-  for (int64_t j = 0; j < p; ++j) all = all + composed("lgamma", {x - 0.5 * static_cast<double>(j)});
+  Variable all = composed("lgamma", {x}) + static_cast<double>(p * (p - 1)) / 4 * std::log(M_PI);
+  for (int64_t j = 1; j < p; ++j) all = all + composed("lgamma", {x - 0.5 * static_cast<double>(j)});
   return all;
 });
 const nn::Function igamma("igamma", "input, other", [](const Arguments &a) { return call("gammainc", a.values()); });

@@ -1,4 +1,6 @@
 """Functions of tensors beside NumPy's, and their gradients of first and second order beside differences."""
+import math
+
 import numpy as np
 import pytest
 
@@ -204,3 +206,17 @@ def test_products_of_groups():
                                b @ b.transpose(0, 2, 1))
     with pytest.raises(ValueError, match="grouped_mm: 'offs'"):
         grouped(saltern.tensor(a), saltern.tensor(b))
+
+
+def test_infinite_numbers_do_not_spread():
+    """0 times infinity is no number, and whoever writes a zero so gives that: values, or gradients, beside infinite ones."""
+    inf = math.inf
+    row = saltern.tensor([[1.0, -inf, 3.0], [-inf, -inf, 2.0]], requires_grad=True)
+    slopes, = saltern.autograd.grad(saltern.amax(row, 1).sum(), row)
+    np.testing.assert_array_equal(np.asarray(slopes), [[0, 0, 1], [0, 0, 1]])
+    x = saltern.tensor([-inf, -2.0, 2.0, inf])
+    np.testing.assert_array_equal(np.asarray(saltern.heaviside(x, saltern.tensor([inf] * 4))), [0, 0, 1, 1])
+    np.testing.assert_array_equal(np.asarray(saltern.nanquantile(x, 0.0)), -inf)
+    np.testing.assert_array_equal(np.asarray(saltern.nn.Masking()(saltern.tensor([[[inf, 1.0], [0.0, 0.0]]]))),
+                                  [[[inf, 1], [0, 0]]])
+    np.testing.assert_array_equal(np.asarray(saltern.keras.sparse_plus(x)), [0, 0, 2, inf])

@@ -56,5 +56,8 @@ def test_extremes_of_what_is_seen_are_exact():
     mask = np.array([[True, False, False], [True, True, False]])
     found = saltern.masked.amax(saltern.tensor(x), 1, mask=saltern.tensor(mask))
     np.testing.assert_array_equal(np.asarray(found), [-np.inf, -1e300])
+    leaf = saltern.tensor(x, requires_grad=True)
+    slopes, = saltern.autograd.grad(saltern.masked.amax(leaf, 1, mask=saltern.tensor(mask)).sum(), leaf)
+    np.testing.assert_array_equal(np.asarray(slopes)[1], [1, 0, 0])
     found = saltern.masked.amin(saltern.tensor(-x), 1, mask=saltern.tensor(mask))
     np.testing.assert_array_equal(np.asarray(found), [np.inf, 1e300])

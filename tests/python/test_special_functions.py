@@ -91,6 +91,9 @@ def test_bessel_functions_and_the_normal_distribution():
     np.testing.assert_allclose(np.asarray(special.ndtr(t(*[-v for v in x]))),
                                [math.erfc(v / math.sqrt(2)) / 2 for v in x], rtol=1e-12)
     np.testing.assert_allclose(np.asarray(special.log_ndtr(t(10))), [-math.erfc(10 / math.sqrt(2)) / 2], rtol=1e-12)
+    x, y = (a.ravel() for a in np.meshgrid([-np.inf, -2, -0.5, 0, 1, np.inf], [-np.inf, -1, 0, 3, np.inf]))
+    np.testing.assert_allclose(np.asarray(saltern.atan2(saltern.tensor(y), saltern.tensor(x))), np.arctan2(y, x))
+    assert np.asarray(saltern.mvlgamma(t(np.inf), 2)) == np.inf
     p = np.array([1e-300, 1e-20, 1e-6, 0.0099, 0.0101, 0.3, 0.5, 0.999])
     np.testing.assert_allclose(np.asarray(special.ndtri(t(1e-20, 0, 1))), [-9.262340089798408, -math.inf, math.inf])
     assert np.isnan(np.asarray(special.ndtri(t(-0.1, 1.1, math.nan)))).all()
