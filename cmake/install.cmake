@@ -43,7 +43,7 @@ endforeach()
 
 # The compiler: what programs that do not see Halide's call it by.
 foreach(header generators/call.h generators/just_in_time.h generators/targets.h
-    generators/model/compile.h generators/model/compiled_graph.h generators/model/kernel_library.h
+    generators/model/compile.h generators/model/compile_step.h generators/model/compiled_graph.h generators/model/kernel_library.h
     generators/model/model_plan.h generators/model/plan.h
     schedules/knobs.h)
   cmake_path(GET header PARENT_PATH folder)

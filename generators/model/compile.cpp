@@ -90,7 +90,7 @@ namespace {
 
 CompiledModel compile_variants(const std::vector<Graph> &variants, int64_t samples, const CompileOptions &options) {
   const std::vector<CpuTarget> targets = chosen_targets(options.targets);
-  PlannedModel model = planned(variants);
+  PlannedModel model = planned(variants, options.state_outside);
   Plan &plan = model.plan;
   plan.samples = samples;
 

@@ -23,6 +23,7 @@ struct CompileOptions {
   std::string cache;                 // a folder that keeps compiled kernels; empty: none is kept
   bool shared = false;               // libNAME.so beside the static library
   bool weights_file = false;         // the weights in NAME.weights instead of in the library
+  bool state_outside = false;        // state has no beginning here, and lies where callers say: compile_step.h
   bool main = false;                 // NAME_main.c, a program that runs the model on files
   int jobs = 0;                      // processes that compile at the same time; 0: as many as there are cores
   std::function<void(int done, int all)> progress;

@@ -63,6 +63,14 @@ std::string edge_table(const std::vector<Edge> &edges, const std::string &table)
   return "static const struct edge " + table + "[] = {\n" + placed.str() + "};\n";
 }
 
+// They end with one of nothing.
+std::string copy_table(const std::vector<StateCopy> &copies, const std::string &table) {
+  std::ostringstream all;
+  for (const StateCopy &c : copies)
+    all << "  {" << static_cast<int>(c.region) << ", " << c.from << ", " << c.to << ", " << c.bytes << "},\n";
+  return "static const struct copy " + table + "[] = {\n" + all.str() + "  {0, 0, 0, 0},\n};\n";
+}
+
 std::string variant_tables(const Plan &plan, const std::string &name) {
   std::ostringstream kernels, uses, steps, edges, variants;
   for (int k = 0; k < plan.kernels; ++k) kernels << "int " << name << "_kernel_" << k << "_argv(void **);\n";
@@ -85,8 +93,10 @@ std::string variant_tables(const Plan &plan, const std::string &name) {
     const std::string number = std::to_string(v);
     edges << edge_table(variant.inputs, "input_edges_" + number)
           << edge_table(variant.outputs, "output_edges_" + number);
+    edges << copy_table(variant.copies, "copies_" + number);
     variants << "  {steps_" << v << ", " << variant.steps.size() << ", input_edges_" << v << ", output_edges_" << v
-             << "},\n";
+             << ", input_facts, output_facts, " << variant.inputs.size() << ", " << variant.outputs.size()
+             << ", copies_" << v << "},\n";
   }
   return kernels.str() + "static const struct use uses[] = {\n" + uses.str() + "};\n" + steps.str() + edges.str() +
          "static const struct variant variants[] = {\n" + variants.str() + "};\n";
@@ -98,11 +108,14 @@ std::string weights_hash(const std::vector<uint8_t> &weights) {
 
 // As driver/tables.h explains them.
 std::string size_table(const Plan &plan, const CpuNeed &least, const KernelMemory &memory) {
-  size_t most_uses = 1;
-  for (const Variant &v : plan.variants)
+  size_t most_uses = 1, most_edges = 1;
+  for (const Variant &v : plan.variants) {
+    most_edges = std::max(most_edges, v.state.size() + v.inputs.size() + v.outputs.size());
     for (const DriverStep &s : v.steps) most_uses = std::max(most_uses, s.buffers.size());
+  }
   std::ostringstream all;
-  all << "enum { most_uses = " << most_uses << " };\n"
+  all << "enum { most_uses = " << most_uses << ", states = " << plan.seen().state.size()
+      << ", most_edges = " << most_edges << " };\n"
       << "static const size_t workspace_bytes = " << plan.workspace_bytes << ", weights_bytes = " << plan.weights.size()
       << ", state_bytes = " << plan.state_bytes << ";\n"
       << "static const size_t first_state = " << plan.first_state << ";\n"
@@ -112,13 +125,8 @@ std::string size_table(const Plan &plan, const CpuNeed &least, const KernelMemor
   return all.str();
 }
 
-// The copies end with one of nothing.
 std::string state_tables(const Plan &plan, const std::string &name) {
-  std::ostringstream copies;
-  for (const StateCopy &c : plan.seen().copies)
-    copies << "  {" << static_cast<int>(c.region) << ", " << c.from << ", " << c.to << ", " << c.bytes << "},\n";
-  return fact_table(plan.seen().state, "state", name) + edge_table(plan.seen().state, "state_edges") +
-         "static const struct copy state_copies[] = {\n" + copies.str() + "  {0, 0, 0, 0},\n};\n";
+  return fact_table(plan.seen().state, "state", name) + edge_table(plan.seen().state, "state_edges");
 }
 
 DriverFacts facts_of(const Plan &plan, const std::string &name, bool weights_inside) {
@@ -153,8 +161,8 @@ std::string header_text(const Plan &plan, const std::string &name, bool weights_
 std::string driver_text(const Plan &plan, const std::string &name, bool weights_inside, const CpuNeed &least,
                         const KernelMemory &memory) {
   DriverFacts facts = facts_of(plan, name, weights_inside);
-  facts.tables = size_table(plan, least, memory) + variant_tables(plan, name) +
-                 fact_table(plan.seen().inputs, "input", name) + fact_table(plan.seen().outputs, "output", name);
+  facts.tables = size_table(plan, least, memory) + fact_table(plan.seen().inputs, "input", name) +
+                 fact_table(plan.seen().outputs, "output", name) + variant_tables(plan, name);
   if (!plan.seen().state.empty()) facts.tables += state_tables(plan, name);
   if (!weights_inside) facts.tables += "#define WEIGHTS_HASH \"" + weights_hash(plan.weights) + "\"\n";
   return driver_source("NAME_driver.c", facts);

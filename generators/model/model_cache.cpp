@@ -11,7 +11,9 @@ namespace saltern::generators {
 namespace {
 
 // What the graph computes and how it is compiled, in full but for the weights, which are many.
-std::string model_key(const Graph &graph, const CompileOptions &options) {
+std::string model_key(Graph graph, const CompileOptions &options) {
+  if (options.state_outside)  // its beginning is nobody's
+    for (Graph::State &s : graph.state) s.initial = Tensor::zeros(s.initial.shape(), s.initial.type());
   std::string key = to_text(graph) + "\n" + options.name;
   const auto add = [&](const std::string &name, const Tensor &constant) {
     const Tensor t = constant.in_layout(Layout::row_major);
@@ -20,6 +22,7 @@ std::string model_key(const Graph &graph, const CompileOptions &options) {
   for (const auto &[name, v] : graph.values)
     if (v.constant.defined()) add(name, v.constant);
   for (const Graph::State &s : graph.state) add(s.value, s.initial);
+  if (options.state_outside) key += "\nstate outside";
   for (const std::string &target : options.targets) key += "\n" + target;
   return key + "\n" + program_identity();
 }

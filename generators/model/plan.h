@@ -20,7 +20,7 @@ struct BufferUse {
   int64_t offset;
   Type type;
   std::vector<int> extents, strides;  // in elements
-  int edge = -1;                      // the number of an edge, inputs first; -1: the region's
+  int edge = -1;                      // the number of an edge: state, inputs, outputs; -1: the region's
 };
 
 struct DriverStep {
@@ -67,7 +67,8 @@ struct Plan {
   std::vector<Variant> variants;  // the last one is what users see: the whole model, or one sample of it
   int64_t samples = 0;            // of the first variant, where the batch is known at run time; else zero
   int64_t workspace_bytes = 0;
-  int64_t state_bytes = 0, first_state = 0;  // the latter: where its beginning is among the weights
+  // Of a handle; the latter: where its beginning is among the weights. None where state lies outside (compile.h).
+  int64_t state_bytes = 0, first_state = 0;
   std::vector<uint8_t> weights;
   int kernels = 0;
 

@@ -179,6 +179,7 @@ std::vector<int> dense_strides(const std::vector<int> &extents) {
 // One way through the model; kernels and weights are shared by all.
 class Planning {
  public:
+  explicit Planning(bool state_outside) : state_outside_(state_outside) {}
   Variant add(const Graph &graph);
   PlannedModel finish() {
     result_.plan.kernels = static_cast<int>(result_.kernels.size());
@@ -194,6 +195,7 @@ class Planning {
     return it->second;
   }
 
+  bool state_outside_;
   PlannedModel result_;
   Weights weights_;
   std::map<std::string, int> numbers_;  // of kernels, by key
@@ -212,7 +214,7 @@ Variant Planning::add(const Graph &graph) {
   variant.steps = ordered.steps;
 
   const StateMemory state(graph);
-  if (state.initial().size() > 0) {
+  if (state.initial().size() > 0 && !state_outside_) {
     result_.plan.state_bytes = state.initial().size();
     result_.plan.first_state = weights_.add(state.initial());
   }
@@ -267,8 +269,12 @@ Variant Planning::add(const Graph &graph) {
         use.strides = checked_strides(graph, use, home, who);
         use.aligned = home.piece.is_dense() && buffer.offset % buffer_alignment == 0;
         if (const auto edge = direct.find(home.value); edge != direct.end()) {
-          buffer.edge = edge->second;
+          buffer.edge = static_cast<int>(graph.state.size()) + edge->second;
           buffer.offset -= lives.offset(home.value);
+        }
+        if (buffer.region == Region::state) {
+          buffer.edge = state.number(home.value);
+          buffer.offset -= state.offset(home.value);
         }
       }
       buffer.strides = use.strides;
@@ -311,8 +317,8 @@ Variant Planning::add(const Graph &graph) {
 
 }  // namespace
 
-PlannedModel planned(const std::vector<Graph> &variants) {
-  Planning planning;
+PlannedModel planned(const std::vector<Graph> &variants, bool state_outside) {
+  Planning planning(state_outside);
   for (const Graph &graph : variants) planning.result().plan.variants.push_back(planning.add(graph));
   return planning.finish();
 }

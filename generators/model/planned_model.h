@@ -12,6 +12,7 @@ struct PlannedModel {
 };
 
 // The variants of a model (plan.h), which must live as long as the kernels are built. They share kernels and weights.
-PlannedModel planned(const std::vector<Graph> &variants);
+// `state_outside`: as compile.h says.
+PlannedModel planned(const std::vector<Graph> &variants, bool state_outside = false);
 
 }  // namespace saltern::generators

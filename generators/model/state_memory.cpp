@@ -16,6 +16,7 @@ int64_t aligned(int64_t bytes) { return (bytes + alignment - 1) / alignment * al
 StateMemory::StateMemory(const Graph &graph) {
   int64_t bytes = 0;
   for (const Graph::State &s : graph.state) {
+    numbers_.emplace(s.value, static_cast<int>(offsets_.size()));
     offsets_[s.value] = bytes;
     bytes += aligned(static_cast<int64_t>(s.initial.bytes()));
   }

@@ -15,11 +15,14 @@ class StateMemory {
 
   bool has(const std::string &value) const { return offsets_.count(value) > 0; }
   int64_t offset(const std::string &value) const { return offsets_.at(value); }
+  // Among the graph's.
+  int number(const std::string &value) const { return numbers_.at(value); }
   // How it begins, all of it.
   const Tensor &initial() const { return initial_; }
 
  private:
   std::unordered_map<std::string, int64_t> offsets_;
+  std::unordered_map<std::string, int> numbers_;
   Tensor initial_;
 };
 

@@ -49,6 +49,8 @@ struct CompiledLibrary::Functions {
   const EdgeFacts *(*state)(int) = nullptr;
   int (*get_state)(const void *, int, void *) = nullptr;
   int (*set_state)(void *, int, const void *) = nullptr;
+  void (*lend_state)(void *, int, void *) = nullptr;
+  int (*state_has_channels_last)(int) = nullptr;
 
   ~Functions() {
     if (model) destroy(model);
@@ -78,6 +80,8 @@ CompiledLibrary::CompiledLibrary(const std::string &path, const std::string &nam
     f.find(f.state, path, name + "_state");
     f.find(f.get_state, path, name + "_get_state");
     f.find(f.set_state, path, name + "_set_state");
+    f.find(f.lend_state, path, name + "_lend_state");
+    f.find(f.state_has_channels_last, path, name + "_state_has_channels_last");
   }
   RunOptions options = {};
   options.threads = threads;
@@ -120,6 +124,19 @@ Tensor CompiledLibrary::state(size_t number) const {
 void CompiledLibrary::set_state(size_t number, const Tensor &value) const {
   const Tensor rows = checked("state", states_.at(number), value);
   functions_->set_state(functions_->model, static_cast<int>(number), rows.raw());
+}
+
+Layout CompiledLibrary::state_layout(size_t number) const {
+  return functions_->state_has_channels_last(static_cast<int>(number)) ? Layout::channels_last : Layout::row_major;
+}
+
+void CompiledLibrary::lend_state(size_t number, const Tensor &memory) const {
+  const Edge &e = states_.at(number);
+  if (memory.shape() != e.shape || memory.type() != e.type || !memory.has_layout(state_layout(number)) ||
+      reinterpret_cast<uintptr_t>(memory.raw()) % 64 != 0)
+    fail("the state '", e.name, "' of a compiled model cannot lie in memory of ", facts(memory.type()).name, " ",
+         to_string(memory.shape()));
+  functions_->lend_state(functions_->model, static_cast<int>(number), memory.raw());
 }
 
 std::vector<Tensor> CompiledLibrary::run(const std::vector<Tensor> &inputs) const {

@@ -33,6 +33,9 @@ class CompiledLibrary {
 
   Tensor state(size_t number) const;
   void set_state(size_t number, const Tensor &value) const;
+  // From now on it lies in this tensor's memory, which has its layout, is aligned to 64 bytes and lives as long as runs do.
+  void lend_state(size_t number, const Tensor &memory) const;
+  Layout state_layout(size_t number) const;
 
   // From now on, calls `after_step` when a step has run, with the name of the value that it made; null ends that.
   void watch(std::function<void(const std::string &value)> after_step);

@@ -79,6 +79,8 @@ Graph training_step(const Graph &graph, const std::string &loss, const std::vect
                     const Update &update) {
   if (elements(graph.value(loss).shape) != 1)
     fail("a training step: the loss '", loss, "' is ", to_string(graph.value(loss).shape), "; expected one element");
+  if (update.attributes.integer("only_touched", 0) != 0)
+    unsupported("a training step: an update of touched rows only (SparseAdam) has no graph, whose gradients are dense");
   const auto needed = graph.needed_for({loss});
   std::vector<std::string> moved;
   for (const std::string &p : parameters) {

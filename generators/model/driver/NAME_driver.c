@@ -48,8 +48,14 @@ static void transpose(uint8_t *to, const uint8_t *from, int outer, int rows, int
 
 /* Nothing is written through it where it is among the weights. */
 static uint8_t *place(const NAME_model *model, int region, int64_t offset) {
-  uint8_t *regions[] = {model->workspace, (uint8_t *)(uintptr_t)model->weights, model->state};
-  return regions[region] + offset;
+#ifdef NAME_STATE
+  if (region == in_state) { /* each may lie elsewhere */
+    int s = states - 1;
+    while (s > 0 && state_edges[s].offset > offset) --s;
+    return model->edges[s] + (offset - state_edges[s].offset);
+  }
+#endif
+  return (region == in_weights ? (uint8_t *)(uintptr_t)model->weights : model->workspace) + offset;
 }
 #ifdef NAME_STATE
 #include "state.h"
@@ -105,18 +111,23 @@ static int stage_steps(const struct step *s) {
 }
 
 /* A null pointer, or a CPU that cannot: nothing runs then. */
-static int ready(NAME_model *model, const void *const *inputs, void *const *outputs) {
+static int ready(NAME_model *model, const struct variant *v, const void *const *inputs, void *const *outputs) {
   if (!model) return 0;
   model->error[0] = 0;
   if (!model->cpu_can)
     snprintf(model->error, sizeof model->error, "this CPU cannot run the model, which was compiled for %s or better",
              least_cpu);
-  for (int i = 0; i < NAME_INPUTS; ++i)
+  for (int i = 0; i < v->input_count; ++i)
     if (!inputs || !inputs[i])
-      snprintf(model->error, sizeof model->error, "the input '%s' is a null pointer", input_facts[i].name);
-  for (int i = 0; i < NAME_OUTPUTS; ++i)
+      snprintf(model->error, sizeof model->error, "the input '%s' is a null pointer", v->input_facts[i].name);
+  for (int i = 0; i < v->output_count; ++i)
     if (!outputs || !outputs[i])
-      snprintf(model->error, sizeof model->error, "the output '%s' is a null pointer", output_facts[i].name);
+      snprintf(model->error, sizeof model->error, "the output '%s' is a null pointer", v->output_facts[i].name);
+#ifdef NAME_STATE
+  for (int i = 0; i < states; ++i)
+    if (!model->edges[i] && state_facts[i].bytes)
+      snprintf(model->error, sizeof model->error, "the state '%s' has no memory", state_facts[i].name);
+#endif
   return !model->error[0];
 }
 
@@ -130,12 +141,12 @@ static int overlap(uintptr_t a, size_t a_bytes, uintptr_t b, size_t b_bytes) {
 static int is_apart(const struct variant *v, size_t first, int number, const void *const *inputs,
                     void *const *outputs) {
   const size_t bytes = edge_bytes(&v->outputs[number]);
-  const uintptr_t to = (uintptr_t)outputs[number] + first * output_facts[number].bytes;
-  for (int i = 0; i < NAME_INPUTS; ++i)
-    if (overlap(to, bytes, (uintptr_t)inputs[i] + first * input_facts[i].bytes, edge_bytes(&v->inputs[i]))) return 0;
-  for (int i = 0; i < NAME_OUTPUTS; ++i)
+  const uintptr_t to = (uintptr_t)outputs[number] + first * v->output_facts[number].bytes;
+  for (int i = 0; i < v->input_count; ++i)
+    if (overlap(to, bytes, (uintptr_t)inputs[i] + first * v->input_facts[i].bytes, edge_bytes(&v->inputs[i]))) return 0;
+  for (int i = 0; i < v->output_count; ++i)
     if (i != number &&
-        overlap(to, bytes, (uintptr_t)outputs[i] + first * output_facts[i].bytes, edge_bytes(&v->outputs[i])))
+        overlap(to, bytes, (uintptr_t)outputs[i] + first * v->output_facts[i].bytes, edge_bytes(&v->outputs[i])))
       return 0;
   return 1;
 }
@@ -143,18 +154,19 @@ static int is_apart(const struct variant *v, size_t first, int number, const voi
 /* `first` is the sample that inputs and outputs begin with. */
 static int run_variant(NAME_model *model, const struct variant *v, size_t first, const void *const *inputs,
                        void *const *outputs) {
-  for (int i = 0; i < NAME_INPUTS; ++i) {
+  uint8_t **at_inputs = model->edges + states, **at_outputs = at_inputs + v->input_count;
+  for (int i = 0; i < v->input_count; ++i) {
     const struct edge *e = &v->inputs[i];
-    const uint8_t *from = (const uint8_t *)inputs[i] + first * input_facts[i].bytes;
+    const uint8_t *from = (const uint8_t *)inputs[i] + first * v->input_facts[i].bytes;
     const int direct = e->direct && (uintptr_t)from % alignment == 0; /* kernels only read it then */
-    model->edges[i] = direct ? (uint8_t *)(uintptr_t)from : model->workspace + e->offset;
-    if (!direct) transpose(model->edges[i], from, e->outer, e->channels, e->pixels, (size_t)e->element);
+    at_inputs[i] = direct ? (uint8_t *)(uintptr_t)from : model->workspace + e->offset;
+    if (!direct) transpose(at_inputs[i], from, e->outer, e->channels, e->pixels, (size_t)e->element);
   }
-  for (int i = 0; i < NAME_OUTPUTS; ++i) {
+  for (int i = 0; i < v->output_count; ++i) {
     const struct edge *e = &v->outputs[i];
-    uint8_t *to = (uint8_t *)outputs[i] + first * output_facts[i].bytes;
+    uint8_t *to = (uint8_t *)outputs[i] + first * v->output_facts[i].bytes;
     const int direct = e->direct && (uintptr_t)to % alignment == 0 && is_apart(v, first, i, inputs, outputs);
-    model->edges[NAME_INPUTS + i] = direct ? to : place(model, e->region, e->offset);
+    at_outputs[i] = direct ? to : place(model, e->region, e->offset);
   }
   NAME_model *outer = current;
   struct piece *outer_piece = piece;
@@ -171,28 +183,28 @@ static int run_variant(NAME_model *model, const struct variant *v, size_t first,
   current = outer;
   piece = outer_piece;
   if (result) return result;
-  for (int i = 0; i < NAME_OUTPUTS; ++i) {
+  for (int i = 0; i < v->output_count; ++i) {
     const struct edge *e = &v->outputs[i];
-    uint8_t *to = (uint8_t *)outputs[i] + first * output_facts[i].bytes;
-    const uint8_t *made = model->edges[NAME_INPUTS + i];
+    uint8_t *to = (uint8_t *)outputs[i] + first * v->output_facts[i].bytes;
+    const uint8_t *made = at_outputs[i];
     if (made != to) transpose(to, made, e->outer, e->pixels, e->channels, (size_t)e->element);
   }
 #ifdef NAME_STATE
-  keep_state(model);
+  keep_state(model, v->copies);
 #endif
   return 0;
 }
 
 int NAME_run(NAME_model *model, const void *const *inputs, void *const *outputs) {
-  if (!ready(model, inputs, outputs)) return -1;
-  return run_variant(model, &variants[sizeof variants / sizeof variants[0] - 1], 0, inputs, outputs);
+  const struct variant *v = &variants[sizeof variants / sizeof variants[0] - 1];
+  return ready(model, v, inputs, outputs) ? run_variant(model, v, 0, inputs, outputs) : -1;
 }
 #ifdef NAME_ANY_BATCH
 
 int NAME_run_batch(NAME_model *model, size_t count, const void *const *inputs, void *const *outputs) {
   size_t done = 0;
   int result = 0;
-  if (!ready(model, inputs, outputs)) return -1;
+  if (!ready(model, &variants[0], inputs, outputs)) return -1;
   for (; !result && count - done >= NAME_SAMPLES; done += NAME_SAMPLES)
     result = run_variant(model, &variants[0], done, inputs, outputs);
   for (; !result && done < count; ++done) result = run_variant(model, &variants[1], done, inputs, outputs);

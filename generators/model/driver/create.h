@@ -52,6 +52,9 @@ static NAME_model *create(const NAME_options *options, const uint8_t *weights) {
   model->workspace = memory + head_bytes(pieces);
   model->state = model->workspace + workspace_bytes;
   memcpy(model->state, weights + first_state, state_bytes);
+#ifdef NAME_STATE
+  for (int i = 0; i < states && state_bytes; ++i) model->edges[i] = model->state + state_edges[i].offset;
+#endif
   cut_pieces(model, model->state + state_bytes);
   pthread_once(&once, install);
   model->cpu_can = halide_can_use_target_features(sizeof cpu_features / sizeof cpu_features[0], cpu_features);

@@ -15,8 +15,8 @@ struct NAME_model {
   NAME_options options;
   uint8_t *workspace, *state;
   const uint8_t *weights;
-  uint8_t *edges[NAME_INPUTS + NAME_OUTPUTS]; /* where inputs and outputs lie in this run */
-  void *mapped;                               /* the weights' file, or null */
+  uint8_t *edges[most_edges]; /* where state lies, and inputs and outputs in this run */
+  void *mapped;               /* the weights' file, or null */
   size_t mapped_bytes;
   struct piece *pieces; /* of memory, for kernels */
   int piece_count;

@@ -1,12 +1,11 @@
 #pragma once
 /* What the tables of a model are made of (tables.h). */
 
-#include <stddef.h>
-#include <stdint.h>
+#include "NAME.h"
 
 enum { in_workspace, in_weights, in_state };
 
-/* In a region, or (edge >= 0) in the memory of an input or output, which are numbered together. */
+/* In a region, or (edge >= 0) in the memory of a state, an input or an output, which are numbered together. */
 struct use {
   int region, edge;
   int64_t offset;
@@ -34,4 +33,7 @@ struct variant {
   const struct step *steps;
   int step_count;
   const struct edge *inputs, *outputs;
+  const NAME_tensor *input_facts, *output_facts; /* what callers know of them: of one sample where the batch is any */
+  int input_count, output_count;
+  const struct copy *copies; /* end with one of nothing */
 };

@@ -257,6 +257,16 @@ TEST(TrainingStep, OfAGraphWithALossTrainsItsConstants) {
   expect_error([&] { training_step(g, "loss", {}, {"sgd", plain, {}, 0.5}); }, {"depends on no parameter"});
 }
 
+TEST(TrainingStep, OfSparseAdamIsNotSupported) {
+  Sequential net(nn::Embedding(3, 2));
+  expect_error(
+      [&] {
+        training_step(net, Tensor::outline({2}, Type::i64), Tensor::outline({2, 2}), mean_squared_error,
+                      SparseAdam(net));
+      },
+      {"SparseAdam", "dense"});
+}
+
 TEST(TrainingStep, NamesThatAreTakenAreAnError) {
   struct Net : Module {
     Variable rate{Tensor::full({3}, 1), true};

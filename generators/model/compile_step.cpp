@@ -1,0 +1,105 @@
+#include "generators/model/compile_step.h"
+
+#include "generators/model/compile.h"
+#include "generators/model/temporary_folder.h"
+#include "runtime/kernels/compiled_model.h"
+#include "runtime/kernels/thread_pool.h"
+#include "runtime/layers/random_stream.h"
+
+namespace saltern {
+
+struct CompiledStep::Parts {
+  // What a state of the plan is in the net, in the optimizer or here.
+  struct State {
+    size_t number;
+    std::string name;
+    Tensor value;   // undefined: this thread's random numbers
+    Tensor copied;  // where kernels find it, if not in `value`
+  };
+
+  const Optimizer *optimizer = nullptr;
+  Tensor rate = Tensor::zeros({});
+  std::unique_ptr<generators::TemporaryFolder> forgotten;  // instead of the cache where there is none
+  std::unique_ptr<CompiledLibrary> library;
+  std::vector<State> states;
+
+  void add(size_t number, const Tensor &value) {
+    State s = {number, library->states()[number].name, value, {}};
+    const Tensor reached = value.defined() ? value : random_stream();
+    const Layout layout = library->state_layout(number);
+    if (!reached.has_layout(layout) || reinterpret_cast<uintptr_t>(reached.raw()) % 64 != 0)
+      s.copied = Tensor::empty(reached.shape(), reached.type(), layout);
+    library->lend_state(number, s.copied.defined() ? s.copied : reached);
+    states.push_back(std::move(s));
+  }
+
+  // What is on a device is brought here; what another thread draws from is another stream.
+  void before() {
+    *rate.data<float>() = static_cast<float>(optimizer->rate());
+    for (const State &s : states) {
+      const Tensor value = s.value.defined() ? s.value : random_stream();
+      if (s.copied.defined())
+        s.copied.copy_from(value);
+      else if (!s.value.defined())
+        library->lend_state(s.number, value);
+      else
+        value.raw();
+    }
+  }
+  void after() {
+    for (const State &s : states) {
+      const Tensor value = s.value.defined() ? s.value : random_stream();
+      if (s.copied.defined())
+        value.copy_from(s.copied);
+      else
+        value.written();
+    }
+  }
+};
+
+CompiledStep::CompiledStep(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+CompiledStep::CompiledStep(CompiledStep &&) noexcept = default;
+CompiledStep &CompiledStep::operator=(CompiledStep &&) noexcept = default;
+CompiledStep::~CompiledStep() = default;
+
+float CompiledStep::operator()(const Tensor &x, const Tensor &labels) const {
+  parts_->before();
+  const std::vector<Tensor> made = parts_->library->run({x, labels});
+  parts_->after();
+  return static_cast<float>(made.at(0).item());
+}
+
+std::vector<std::string> CompiledStep::copied() const {
+  std::vector<std::string> names;
+  for (const Parts::State &s : parts_->states)
+    if (s.copied.defined()) names.push_back(s.name);
+  return names;
+}
+
+CompiledStep compile_step(Module &net, const Loss &loss, Optimizer &optimizer, const Tensor &x, const Tensor &labels,
+                          const StepOptions &options) {
+  const Graph graph = training_step(net, x, labels, loss, optimizer);
+  auto parts = std::make_unique<CompiledStep::Parts>();
+  generators::CompileOptions compile;
+  compile.name = "step";
+  compile.cache = generators::default_cache_folder();
+  if (compile.cache.empty()) {
+    parts->forgotten = std::make_unique<generators::TemporaryFolder>();
+    compile.cache = parts->forgotten->path();
+  }
+  compile.targets = {generators::best_target_here()};
+  compile.state_outside = true;
+  compile.progress = options.progress;
+  parts->optimizer = &optimizer;
+  parts->library = std::make_unique<CompiledLibrary>(generators::cached_library(graph, compile), compile.name,
+                                                     options.threads > 0 ? options.threads : threads());
+  std::map<std::string, Tensor> all = optimizer.state();
+  for (const auto &[name, p] : net.named_parameters()) all[name] = p.value();
+  for (const auto &[name, t] : net.state()) all.emplace(name, t);
+  all["rate"] = parts->rate;
+  all["random"] = {};
+  for (size_t i = 0; i < parts->library->states().size(); ++i) parts->add(i, all.at(parts->library->states()[i].name));
+  return CompiledStep(std::move(parts));
+}
+
+}  // namespace saltern
