@@ -97,19 +97,21 @@ Checkpoint Trainer::snapshot() const {
   c.metadata = conditions();
   c.metadata["step"] = std::to_string(step_);
   c.metadata["epoch"] = std::to_string(epoch_);
-  c.metadata["batch"] = std::to_string(batch_);
+  c.metadata["position"] = std::to_string(batch_);
   c.metadata["finished"] = std::to_string(static_cast<int>(finished_));
   return c;
 }
 
 void Trainer::restore(const Checkpoint &c) {
-  for (const auto &[name, wanted] : conditions())
-    if (metadata(c, name) != wanted)
-      fail("it was made with ", name, " ", metadata(c, name), ", not ", wanted, "; training cannot go on from it");
+  // Those that somebody gave a name come first: they say best what is different.
+  for (const auto &all : {options_.conditions, conditions()})
+    for (const auto &[name, wanted] : all)
+      if (metadata(c, name) != wanted)
+        fail("it was made with ", name, " ", metadata(c, name), ", not ", wanted, "; training cannot go on from it");
   constexpr int64_t any = INT64_MAX;
   step_ = count(c, "step", any);
   epoch_ = count(c, "epoch", any);
-  batch_ = count(c, "batch", batches_an_epoch_);
+  batch_ = count(c, "position", batches_an_epoch_);
   finished_ = count(c, "finished", 1) == 1;
   const auto values = [&](const std::string &name, size_t size) {
     std::vector<double> found = named(c, name, Type::f64).reals();

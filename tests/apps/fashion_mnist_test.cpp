@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "tests/apps/run_program.h"
 #include "tests/scratch_folder.h"
 
@@ -45,17 +47,17 @@ TEST_F(FashionMnist, StoppedAndResumedTrainingGivesTheSameBits) {
   const Said whole = train("whole");
   ASSERT_EQ(whole.code, 0) << whole.all;
   const std::string model = bytes_of_file(folder.file("whole/model.safetensors")),
-                    state = bytes_of_file(folder.file("whole/checkpoint.safetensors"));
+                    state = bytes_of_file(folder.file("whole/checkpoints/step-000016.safetensors"));
   ASSERT_NE(model, "");
   // In the first epoch, at its end, and in the second.
   for (const std::string steps : {"3", "8", "13"}) {
     const std::string parts = "parts" + steps;
     ASSERT_EQ(train(parts, "--stop-after " + steps).code, 0) << steps;
     EXPECT_EQ(bytes_of_file(folder.file(parts + "/model.safetensors")), "") << "a stopped training leaves no model";
-    EXPECT_FALSE(bytes_of_file(folder.file(parts + "/checkpoint.safetensors")) == state) << steps;
+    EXPECT_EQ(bytes_of_file(folder.file(parts + "/checkpoints/step-000016.safetensors")), "") << steps;
     ASSERT_EQ(train(parts, "--resume --threads 1").code, 0) << steps;
     EXPECT_TRUE(bytes_of_file(folder.file(parts + "/model.safetensors")) == model) << steps;
-    EXPECT_TRUE(bytes_of_file(folder.file(parts + "/checkpoint.safetensors")) == state) << steps;
+    EXPECT_TRUE(bytes_of_file(folder.file(parts + "/checkpoints/step-000016.safetensors")) == state) << steps;
   }
 }
 
@@ -67,10 +69,11 @@ TEST_F(FashionMnist, ToStopAfterTheLastStepIsToTrainToTheEnd) {
 }
 
 TEST_F(FashionMnist, ABadCheckpointIsAnErrorThatNamesIt) {
-  folder.write("checkpoint.safetensors", "nonsense");
+  std::filesystem::create_directory(folder.file("checkpoints"));
+  folder.write("checkpoints/step-000003.safetensors", "nonsense");
   const Said said = train("", "--resume");
   EXPECT_EQ(said.code, 1);
-  EXPECT_TRUE(contains(said.all, "checkpoint.safetensors"));
+  EXPECT_TRUE(contains(said.all, "checkpoints/step-000003.safetensors"));
 }
 
 }  // namespace

@@ -35,28 +35,35 @@ class Training : public testing::Test {
   // Of 5 steps an epoch, 10 in all.
   Said train(const std::string &options = "") { return run("--epochs 2 --batch 2 " + options); }
   Said run(const std::string &options) {
-    const std::string here = std::filesystem::path(checkpoint).parent_path().string();
+    const std::string here = std::filesystem::path(checkpoints).parent_path().string();
     return run_program("fashion_mnist", "train --threads 1 --data " + here + " --output " + here + " " + options);
   }
 
+  // The only one; empty where there is none.
+  std::string checkpoint() const {
+    std::string found;
+    for (const auto &entry : std::filesystem::directory_iterator(checkpoints)) found = entry.path().string();
+    return found;
+  }
+
   ScratchFolder folder;
-  const std::string checkpoint = folder.file("checkpoint.safetensors");
+  const std::string checkpoints = folder.file("checkpoints");
 };
 
 TEST_F(Training, StoppedAnywhereAndResumedLeavesTheSameCheckpoint) {
   ASSERT_EQ(train().code, 0);
-  const std::string whole = bytes_of_file(checkpoint);
+  const std::string whole = bytes_of_file(checkpoint());
   for (const char *steps : {"1", "5", "7"}) {  // 5 is the end of an epoch: its accuracy counts
     ASSERT_EQ(train(std::string("--stop-after ") + steps).code, 0);
-    ASSERT_NE(bytes_of_file(checkpoint), whole);
+    ASSERT_NE(bytes_of_file(checkpoint()), whole);
     ASSERT_EQ(train("--resume").code, 0);
-    EXPECT_TRUE(bytes_of_file(checkpoint) == whole) << steps;
+    EXPECT_TRUE(bytes_of_file(checkpoint()) == whole) << steps;
   }
 }
 
 TEST_F(Training, GoesOnOnlyWithTheOptionsAndTheDataItBeganWith) {
   ASSERT_EQ(train("--stop-after 3").code, 0);
-  const std::string before = bytes_of_file(checkpoint);
+  const std::string before = bytes_of_file(checkpoint());
   struct Case {
     const char *options, *culprit;
   };
@@ -65,31 +72,33 @@ TEST_F(Training, GoesOnOnlyWithTheOptionsAndTheDataItBeganWith) {
         Case{"--epochs 2 --batch 2 --seed 7", "seed 1, not 7"}, Case{"--epochs 2 --batch 2 --rate 0.5", "rate 0.0"}}) {
     const Said said = run(std::string("--resume ") + option);
     EXPECT_EQ(said.code, 1) << option;
-    EXPECT_TRUE(contains(said.all, checkpoint)) << option;
+    EXPECT_TRUE(contains(said.all, checkpoint())) << option;
     EXPECT_TRUE(contains(said.all, culprit));
   }
   write_data(folder, "train", 8);
   EXPECT_TRUE(contains(train("--resume").all, "pictures 10, not 8"));
-  EXPECT_TRUE(bytes_of_file(checkpoint) == before);
+  EXPECT_TRUE(bytes_of_file(checkpoint()) == before);
 }
 
 TEST_F(Training, ALossThatIsNotFiniteEndsItAndLeavesTheCheckpoint) {
-  const std::string good = folder.write("checkpoint.safetensors", "what was there");
+  std::filesystem::create_directory(checkpoints);
+  const std::string good = folder.write("checkpoints/step-000003.safetensors", "what was there");
   const Said said = train("--rate 1e30");
   EXPECT_EQ(said.code, 1);
   EXPECT_TRUE(contains(said.all, "step "));
+  EXPECT_TRUE(contains(said.all, "layer '"));
   EXPECT_EQ(bytes_of_file(good), "what was there");
 }
 
 TEST_F(Training, ToResumeNothingIsSaid) {
   const Said said = train("--resume --stop-after 1");
   EXPECT_EQ(said.code, 0);
-  EXPECT_TRUE(contains(said.all, "there is no " + checkpoint));
+  EXPECT_TRUE(contains(said.all, "there is no checkpoint in " + checkpoints));
 }
 
 TEST_F(Training, ACheckpointWithoutItsPartsIsNamedWithThePart) {
   ASSERT_EQ(train("--stop-after 3").code, 0);
-  const std::string good = bytes_of_file(checkpoint);
+  const std::string path = checkpoint(), good = bytes_of_file(path);
   for (const auto &[part, broken, culprit] : {std::tuple(R"("history.loss")", R"("history.lost")", "'history.loss'"),
                                               std::tuple(R"("step":"3")", R"("step":"x")", "step 'x'"),
                                               std::tuple(R"("step":"3")", R"("stop":"3")", "'step'"),
@@ -97,10 +106,10 @@ TEST_F(Training, ACheckpointWithoutItsPartsIsNamedWithThePart) {
     std::string bytes = good;
     const size_t at = bytes.find(part);
     ASSERT_NE(at, std::string::npos) << part;
-    folder.write("checkpoint.safetensors", bytes.replace(at, std::string(part).size(), broken));
+    folder.write("checkpoints/step-000003.safetensors", bytes.replace(at, std::string(part).size(), broken));
     const Said said = train("--resume");
     EXPECT_EQ(said.code, 1) << part;
-    EXPECT_TRUE(contains(said.all, checkpoint));
+    EXPECT_TRUE(contains(said.all, path));
     EXPECT_TRUE(contains(said.all, culprit));
   }
 }

@@ -21,7 +21,7 @@ def kill_training(context, report, data):
             time.sleep(chance.uniform(0.02, 1.5 * epoch))
         else:
             late = time.monotonic() + 2 * epoch
-            while time.monotonic() < late and not any(killed.glob("*.writing*")):
+            while time.monotonic() < late and not any(killed.rglob("*.writing*")):
                 pass
         if process.poll() is None:
             end(process)
@@ -34,7 +34,7 @@ def kill_training(context, report, data):
     report.check(f"training killed {kills} times", f"resuming ended with {bad_end}" if bad_end else failure(code, text))
     changed = changed_files(whole, killed)
     report.check("the same bits after kills", f"other bits: {changed}" if changed else "")
-    left = [p.name for p in killed.iterdir() if ".writing" in p.name]
+    left = [p.name for p in killed.rglob("*") if ".writing" in p.name]
     report.check("left-over files of training", f"{left}" if left else "")
 
 
