@@ -3,7 +3,7 @@ cmake := build/venv/bin/cmake
 ctest := build/venv/bin/ctest
 
 .PHONY: demo test setup configure build wheel bench bench-peers bench-layers conformance-compiled torch-modules \
-  torch-operators models random-graphs corner-cases sanitize fuzz format tidy clean
+  torch-operators models random-graphs corner-cases kill-training sanitize fuzz format tidy clean
 
 setup:
 	@cmake/setup.sh
@@ -91,6 +91,11 @@ random-graphs: configure
 corner-cases: configure
 	$(cmake) --build --preset release --target saltern fashion_mnist
 	build/venv/bin/python tests/conformance/corner_cases.py build/release/bin/saltern $(sections)
+
+# Training that is killed 200 times and resumed, beside training that is not.
+kill-training: configure
+	$(cmake) --build --preset release --target test_apps_killed_training
+	KILLS=$(or $(KILLS),200) build/release/bin/test_apps_killed_training
 
 # The run world's tests under the address and undefined-behaviour sanitizers.
 sanitize: setup
