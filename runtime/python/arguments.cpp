@@ -34,6 +34,7 @@ Argument argument(nb::handle h) {
   if (nb::isinstance<nn::Layer>(h)) return Argument::Part(nb::cast<std::shared_ptr<nn::Layer>>(h));
   if (nb::hasattr(h, inner)) return argument(h.attr(inner));
   if (nb::isinstance<nb::tuple>(h) || nb::isinstance<nb::list>(h)) return list_of(h);
+  if (nb::isinstance<nb::dict>(h)) return list_of(h.attr("items")());
   // A function or a layer's class by the name that tables have for it, wherever it comes from.
   if (PyCallable_Check(h.ptr()) && nb::hasattr(h, "__name__")) {
     const auto name = nb::cast<std::string>(h.attr("__name__"));
@@ -65,6 +66,13 @@ nb::object object(const Argument &a) {
   if (const auto *m = a.as<Argument::Part>())
     if (auto layer = std::dynamic_pointer_cast<nn::Layer>(*m)) return nb::cast(layer);
   return nb::none();
+}
+
+nb::list described(const nn::Signature &s) {
+  nb::list all;
+  for (const nn::Parameter &p : s.parameters())
+    all.append(nb::make_tuple(p.name, p.is_required, object(p.otherwise), p.by_name_only));
+  return all;
 }
 
 Given::Given(const nb::args &args, const nb::kwargs &kwargs) {

@@ -12,6 +12,9 @@ namespace nb = nanobind;
 nn::Argument argument(nb::handle h);
 nb::object object(const nn::Argument &a);
 
+// A signature, for help(): of each argument its name, whether it is required, its default, and whether it is given by name only.
+nb::list described(const nn::Signature &s);
+
 // By place and by name.
 struct Given {
   std::vector<nn::Argument> positional;

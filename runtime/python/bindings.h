@@ -7,6 +7,7 @@ namespace saltern::python {
 
 // Functions, layers, and tables of what nets cost.
 void bind_layers(nanobind::module_ &m);
+void bind_metrics(nanobind::module_ &m);
 // Safetensors, ONNX, and updates of parameters.
 void bind_files(nanobind::module_ &m);
 

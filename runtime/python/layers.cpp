@@ -19,18 +19,6 @@ namespace saltern::python {
 
 using nn::Argument;
 
-namespace {
-
-// A signature, for help().
-nb::list described(const nn::Signature &s) {
-  nb::list all;
-  for (const nn::Parameter &p : s.parameters())
-    all.append(nb::make_tuple(p.name, p.is_required, object(p.otherwise), p.by_name_only));
-  return all;
-}
-
-}  // namespace
-
 void bind_layers(nb::module_ &m) {
   nb::class_<nn::Function>(m, "Function")
       .def_prop_ro("name", &nn::Function::name)

@@ -194,6 +194,7 @@ NB_MODULE(_saltern, m) {
   nb::class_<Batching>(m, "Batching").def(nb::init<>()).def("compute", &Batching::compute).def("drop", &Batching::drop);
 
   bind_layers(m);
+  bind_metrics(m);
   bind_files(m);
 }
 

@@ -1,0 +1,22 @@
+#include "runtime/metrics/metric.h"
+
+// One of each file with rows.
+// clang-format off
+#define SALTERN_FOR_EACH_FAMILY(X) \
+  X(aggregation) X(classification) X(confusions) X(correlation) X(curve_metrics) X(regression)
+// clang-format on
+
+namespace saltern::metrics {
+
+#define SALTERN_FAMILY(NAME) const void *NAME();
+SALTERN_FOR_EACH_FAMILY(SALTERN_FAMILY)
+#undef SALTERN_FAMILY
+
+const void *families() {
+#define SALTERN_FAMILY(NAME) NAME(),
+  static const void *const all[] = {SALTERN_FOR_EACH_FAMILY(SALTERN_FAMILY)};
+#undef SALTERN_FAMILY
+  return all;
+}
+
+}  // namespace saltern::metrics

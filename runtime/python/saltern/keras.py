@@ -1,6 +1,0 @@
-"""Functions of keras.ops that PyTorch has not, or otherwise, with Keras' names and arguments: the rows `keras.*` of the table."""
-from ._rows import family
-
-_functions = family('keras')
-globals().update(_functions)
-__all__ = list(_functions)

@@ -1,0 +1,307 @@
+"""Metrics, options and batches that torch_metrics.py tries."""
+import dataclasses
+
+import numpy as np
+
+random = np.random.default_rng(0)
+
+
+@dataclasses.dataclass
+class Case:
+    name: str
+    options: dict
+    batches: list
+    what: str = ''
+    tolerance: float = 2e-5
+    theirs: dict = dataclasses.field(default_factory=dict)
+    function: bool = True
+    forward: bool = True
+    refuses_less: bool = False  # what torchmetrics refuses, or fails at, has a value here
+
+
+CASES = []
+
+
+def add(names, options, *inputs, **more):
+    """A case of each name and each kind of input: a function that gives batches."""
+    for name in names.split():
+        for make in inputs:
+            CASES.append(Case(name, options, make(), make.__name__, **more))
+
+
+def reals(*shape):
+    return random.random(shape, np.float32)
+
+
+def normals(*shape):
+    return random.standard_normal(shape).astype(np.float32)
+
+
+def classes(count, *shape):
+    return random.integers(0, count, shape)
+
+
+def with_ignored(target, value=-1):
+    target = target.copy()
+    target[random.random(target.shape) < 0.2] = value
+    return target
+
+
+# ---- Classification.
+
+def binary_scores():
+    return [(reals(17), classes(2, 17)) for _ in range(3)]
+
+
+def binary_logits():
+    return [(normals(9, 2, 3), classes(2, 9, 2, 3)) for _ in range(3)]
+
+
+def binary_labels():
+    return [(classes(2, 11, 4), classes(2, 11, 4)) for _ in range(2)]
+
+
+def binary_ties():
+    return [(np.round(reals(40), 1), classes(2, 40)) for _ in range(2)]
+
+
+def only_negatives():
+    return [(reals(7), np.zeros(7, np.int64)) for _ in range(2)]
+
+
+def only_positives():
+    return [(reals(7), np.ones(7, np.int64)) for _ in range(2)]
+
+
+def all_right():
+    return [(np.array([0, 1, 1, 0]), np.array([0, 1, 1, 0])) for _ in range(2)]
+
+
+def all_wrong():
+    return [(np.array([1, 0, 0, 1]), np.array([0, 1, 1, 0])) for _ in range(2)]
+
+
+def ignored_binary():
+    return [(reals(23), with_ignored(classes(2, 23))) for _ in range(2)]
+
+
+def class_scores():
+    return [(normals(21, 5), classes(5, 21)) for _ in range(3)]
+
+
+def chances(*shape):
+    x = np.exp(normals(*shape))
+    return (x / x.sum(1, keepdims=True)).astype(np.float32)
+
+
+def class_chances():
+    return [(chances(21, 5), classes(5, 21)) for _ in range(2)]
+
+
+def class_images():
+    return [(normals(4, 5, 6), classes(5, 4, 6)) for _ in range(2)]
+
+
+def class_labels():
+    return [(classes(5, 13, 3), classes(5, 13, 3)) for _ in range(2)]
+
+
+def few_classes():
+    return [(classes(2, 13, 3), classes(3, 13, 3)) for _ in range(2)]
+
+
+def ignored_classes():
+    return [(normals(31, 5), with_ignored(classes(5, 31))) for _ in range(2)]
+
+
+def label_scores():
+    return [(reals(15, 4), classes(2, 15, 4)) for _ in range(2)]
+
+
+def label_images():
+    return [(normals(3, 4, 5), classes(2, 3, 4, 5)) for _ in range(2)]
+
+
+def ignored_labels():
+    return [(reals(25, 4), with_ignored(classes(2, 25, 4))) for _ in range(2)]
+
+
+def uneven_scores():
+    return [(reals(36), (np.arange(36) < 5).astype(np.int64)) for _ in range(3)]
+
+
+def uneven_classes():
+    return [(normals(47, 5), np.repeat(np.arange(5), [3, 7, 11, 9, 17])) for _ in range(3)]
+
+
+def uneven_labels():
+    return [(reals(36, 4), (np.arange(36)[:, None] < np.array([5, 7, 11, 13])).astype(np.int64)) for _ in range(3)]
+
+
+BY_COUNTS = 'Accuracy HammingDistance Specificity Precision Recall NegativePredictiveValue F1Score FBetaScore StatScores'
+for name in BY_COUNTS.split():
+    beta = {'beta': 2.0} if name == 'FBetaScore' else {}
+    add(f'Binary{name}', beta, binary_scores, binary_logits, binary_labels, only_negatives, only_positives, all_right, all_wrong)
+    add(f'Binary{name}', {**beta, 'multidim_average': 'samplewise'}, binary_logits, binary_labels)
+    add(f'Binary{name}', {**beta, 'ignore_index': -1, 'threshold': 0.3}, ignored_binary)
+    for average in ('micro', 'macro', 'weighted', None):
+        options = {**beta, 'num_classes': 5, 'average': average}
+        add(f'Multiclass{name}', options, class_scores, class_images, class_labels, few_classes)
+        add(f'Multiclass{name}', {**options, 'top_k': 2}, class_scores)
+        add(f'Multiclass{name}', {**options, 'multidim_average': 'samplewise'}, class_images, class_labels)
+        add(f'Multiclass{name}', {**options, 'ignore_index': -1}, ignored_classes)
+        add(f'Multiclass{name}', {**options, 'ignore_index': 2}, class_scores)
+        options = {**beta, 'num_labels': 4, 'average': average}
+        add(f'Multilabel{name}', options, label_scores, label_images)
+        add(f'Multilabel{name}', {**options, 'multidim_average': 'samplewise'}, label_images)
+        add(f'Multilabel{name}', {**options, 'ignore_index': -1}, ignored_labels)
+    add(name, {'task': 'binary', **beta}, binary_scores)
+    add(name, {'task': 'multiclass', 'num_classes': 5, **beta}, class_scores)
+    add(name, {'task': 'multilabel', 'num_labels': 4, **beta}, label_scores)
+
+for average in ('global', 'samplewise'):
+    add('MulticlassExactMatch', {'num_classes': 5, 'multidim_average': average}, class_images, class_labels, few_classes)
+    add('MultilabelExactMatch', {'num_labels': 4, 'multidim_average': average}, label_images)
+add('MulticlassExactMatch', {'num_classes': 5, 'ignore_index': -1},
+    lambda: [(classes(5, 6, 2), with_ignored(classes(5, 6, 2))) for _ in range(2)])
+add('MultilabelExactMatch', {'num_labels': 4, 'ignore_index': -1}, ignored_labels)
+add('ExactMatch', {'task': 'multiclass', 'num_classes': 5}, class_labels)
+
+for normalize in (None, 'true', 'pred', 'all'):
+    add('BinaryConfusionMatrix', {'normalize': normalize}, binary_scores, only_negatives)
+    add('MulticlassConfusionMatrix', {'normalize': normalize, 'num_classes': 5}, class_scores, class_images, few_classes)
+    add('MultilabelConfusionMatrix', {'normalize': normalize, 'num_labels': 4}, label_scores, label_images)
+add('ConfusionMatrix', {'task': 'multiclass', 'num_classes': 5, 'ignore_index': -1}, ignored_classes)
+add('ConfusionMatrix', {'task': 'multilabel', 'num_labels': 4, 'ignore_index': -1}, ignored_labels)
+for weights in (None, 'linear', 'quadratic'):
+    add('BinaryCohenKappa', {'weights': weights}, binary_scores, binary_labels)
+    add('MulticlassCohenKappa', {'weights': weights, 'num_classes': 5}, class_scores, few_classes)
+add('CohenKappa', {'task': 'binary'}, binary_scores, only_negatives)
+add('BinaryJaccardIndex', {}, binary_scores, only_negatives, only_positives, all_wrong)
+for average in ('micro', 'macro', 'weighted', None):
+    add('MulticlassJaccardIndex', {'num_classes': 5, 'average': average}, class_scores, class_images, few_classes)
+    add('MulticlassJaccardIndex', {'num_classes': 5, 'average': average, 'ignore_index': 1}, class_scores)
+    add('MultilabelJaccardIndex', {'num_labels': 4, 'average': average}, label_scores, label_images)
+add('JaccardIndex', {'task': 'multiclass', 'num_classes': 5}, class_scores)
+add('BinaryMatthewsCorrCoef', {}, binary_scores, binary_labels, only_negatives, only_positives, all_right, all_wrong)
+add('BinaryMatthewsCorrCoef', {}, lambda: [(np.array([1, 1, 1, 1]), np.array([0, 1, 1, 0]))],
+    lambda: [(np.array([0, 0, 0, 0]), np.array([0, 1, 1, 0]))])
+add('MulticlassMatthewsCorrCoef', {'num_classes': 5}, class_scores, few_classes)
+add('MultilabelMatthewsCorrCoef', {'num_labels': 4}, label_scores, label_images)
+add('MatthewsCorrCoef', {'task': 'multiclass', 'num_classes': 5}, class_scores)
+
+# ---- Curves.
+
+BINARY = [binary_scores, binary_ties, binary_logits, only_negatives, only_positives]
+for thresholds in (None, 11, [0.1, 0.35, 0.5, 0.9]):
+    t = {'thresholds': thresholds}
+    add('BinaryPrecisionRecallCurve BinaryROC BinaryAUROC BinaryAveragePrecision', t, *BINARY)
+    # Of equal errors, and of rates that are a bound of the range, rounding chooses: there are none such here.
+    add('BinaryEER BinaryLogAUC', t, uneven_scores, only_negatives)
+    add('BinaryROC BinaryPrecisionRecallCurve BinaryAUROC', {**t, 'ignore_index': -1}, ignored_binary)
+    add('MulticlassPrecisionRecallCurve MulticlassROC', {**t, 'num_classes': 5}, class_scores, class_images)
+    add('MulticlassEER', {**t, 'num_classes': 5}, uneven_classes)
+    for average in ('micro', 'macro'):
+        add('MulticlassPrecisionRecallCurve MulticlassROC', {**t, 'num_classes': 5, 'average': average}, class_scores, refuses_less=True)
+    add('MulticlassEER', {**t, 'num_classes': 5, 'average': 'micro'}, class_scores, refuses_less=True)
+    add('MultilabelPrecisionRecallCurve MultilabelROC', {**t, 'num_labels': 4}, label_scores, label_images)
+    add('MultilabelEER', {**t, 'num_labels': 4}, uneven_labels)
+    add('MultilabelPrecisionRecallCurve MultilabelROC MultilabelAUROC', {**t, 'num_labels': 4, 'ignore_index': -1}, ignored_labels)
+    # (The weights of classes at given thresholds are those of one threshold there, a slip.)
+    for average in ('macro', None) + (('weighted',) if thresholds is None else ()):
+        add('MulticlassAUROC MulticlassAveragePrecision MulticlassLogAUC', {**t, 'num_classes': 5, 'average': average}, class_scores,
+            refuses_less=True)
+        add('MultilabelAUROC MultilabelAveragePrecision MultilabelLogAUC', {**t, 'num_labels': 4, 'average': average}, label_scores,
+            refuses_less=True)
+    add('MultilabelAUROC MultilabelAveragePrecision', {**t, 'num_labels': 4, 'average': 'micro'}, label_scores)
+    for name, option in (('PrecisionAtFixedRecall', 'min_recall'), ('RecallAtFixedPrecision', 'min_precision'),
+                         ('SensitivityAtSpecificity', 'min_specificity'), ('SpecificityAtSensitivity', 'min_sensitivity')):
+        for least in (0.0, 0.5, 0.9):
+            options = {**t, option: least}
+            add(f'Binary{name}', options, *BINARY, refuses_less=True)
+            add(f'Multiclass{name}', {**options, 'num_classes': 5}, class_scores)
+            add(f'Multilabel{name}', {**options, 'num_labels': 4}, label_scores)
+        add(name, {'task': 'binary', **options}, binary_scores)
+for most in (0.2, 0.5):
+    add('BinaryAUROC', {'max_fpr': most}, binary_scores, binary_ties)
+for name in 'PrecisionRecallCurve ROC AUROC AveragePrecision EER LogAUC'.split():
+    add(name, {'task': 'binary'}, uneven_scores)
+    add(name, {'task': 'multiclass', 'num_classes': 5}, uneven_classes)
+    add(name, {'task': 'multilabel', 'num_labels': 4}, uneven_labels)
+
+# ---- Numbers as they come.
+
+def number_batches():
+    return [(normals(5),) for _ in range(7)]
+
+
+def numbers_with_nan():
+    return [(np.array([1, np.nan, 3], np.float32),) for _ in range(2)]
+
+
+add('MeanMetric SumMetric MaxMetric MinMetric CatMetric RunningMean RunningSum', {}, number_batches)
+add('RunningMean RunningSum', {'window': 3}, number_batches)
+add('MeanMetric SumMetric MaxMetric MinMetric CatMetric', {'nan_strategy': 'ignore'}, numbers_with_nan)
+add('MeanMetric SumMetric', {'nan_strategy': 2.0}, numbers_with_nan)
+add('MeanMetric', {}, lambda: [(normals(5), reals(5)) for _ in range(3)])
+
+# ---- Regression.
+
+def pairs():
+    return [(normals(19), normals(19)) for _ in range(3)]
+
+
+def positive_pairs():
+    return [(reals(19) + 0.1, reals(19) + 0.1) for _ in range(3)]
+
+
+def columns():
+    return [(normals(19, 3), normals(19, 3)) for _ in range(3)]
+
+
+def constants():
+    return [(np.full(9, 2, np.float32), np.full(9, 3, np.float32)) for _ in range(2)]
+
+
+def equal():
+    return [(x, x.copy()) for x in (normals(9), normals(9))]
+
+
+def far_away():
+    return [(1000 + normals(50), 1000 + normals(50)) for _ in range(3)]
+
+
+def tied():
+    return [(classes(5, 30).astype(np.float32), classes(4, 30).astype(np.float32)) for _ in range(2)]
+
+
+add('MeanAbsoluteError MeanSquaredError MeanAbsolutePercentageError SymmetricMeanAbsolutePercentageError LogCoshError '
+    'WeightedMeanAbsolutePercentageError ExplainedVariance R2Score RelativeSquaredError NormalizedRootMeanSquaredError '
+    'PearsonCorrCoef ConcordanceCorrCoef', {}, pairs, constants, equal, tolerance=1e-4)
+add('MeanAbsoluteError MeanSquaredError PearsonCorrCoef ConcordanceCorrCoef SpearmanCorrCoef KendallRankCorrCoef '
+    'LogCoshError RelativeSquaredError NormalizedRootMeanSquaredError', {'num_outputs': 3}, columns)
+add('PearsonCorrCoef', {}, far_away, tolerance=1e-3)
+add('MeanSquaredError', {'squared': False}, pairs)
+add('RelativeSquaredError', {'squared': False}, pairs)
+add('MeanSquaredLogError', {}, positive_pairs)
+add('MinkowskiDistance', {'p': 3}, pairs)
+for normalization in ('mean', 'range', 'std', 'l2'):
+    add('NormalizedRootMeanSquaredError', {'normalization': normalization}, pairs)
+for power in (-0.5, 0.0, 1.0, 1.5, 2.0, 3.0):
+    add('TweedieDevianceScore', {'power': power}, positive_pairs, tolerance=1e-4)
+for multioutput in ('raw_values', 'uniform_average', 'variance_weighted'):
+    add('ExplainedVariance R2Score', {'multioutput': multioutput}, columns)
+add('R2Score', {'adjusted': 3}, pairs)
+add('SpearmanCorrCoef', {}, pairs, tied)
+for variant in 'abc':
+    add('KendallRankCorrCoef', {'variant': variant}, pairs, tied)
+    for alternative in ('two-sided', 'less', 'greater'):
+        add('KendallRankCorrCoef', {'variant': variant, 't_test': True, 'alternative': alternative}, pairs, tied)
+for reduction in ('sum', 'mean', None):
+    add('CosineSimilarity', {'reduction': reduction}, columns)
+    add('KLDivergence JensenShannonDivergence', {'reduction': reduction}, lambda: [(chances(9, 4), chances(9, 4)) for _ in range(2)])
+    add('KLDivergence JensenShannonDivergence', {'reduction': reduction, 'log_prob': True},
+        lambda: [(np.log(chances(9, 4)), np.log(chances(9, 4))) for _ in range(2)])
+add('ContinuousRankedProbabilityScore', {}, lambda: [(normals(9, 5), normals(9)) for _ in range(2)])
+add('CriticalSuccessIndex', {'threshold': 0.3}, pairs, constants)
+add('CriticalSuccessIndex', {'threshold': 0.3, 'keep_sequence_dim': 1}, columns)
