@@ -101,17 +101,6 @@ Argument averaged(Task task, const Arguments &o, const State &s, const std::func
 }
 State not_micro(Task task, const Arguments &o, const Arguments &in) { return curve_state(task, o, in); }
 
-// Up to a rate of false positives, scaled so that chance is a half.
-double partial_area(const Points &p, double most) {
-  const auto stop = static_cast<size_t>(std::upper_bound(p.x.begin(), p.x.end(), most) - p.x.begin());
-  std::vector<double> x(p.x.begin(), p.x.begin() + static_cast<int64_t>(stop)),
-      y(p.y.begin(), p.y.begin() + static_cast<int64_t>(stop));
-  const double share = (most - p.x[stop - 1]) / (p.x[stop] - p.x[stop - 1]);
-  x.push_back(most);
-  y.push_back(p.y[stop - 1] + share * (p.y[stop] - p.y[stop - 1]));
-  const double chance = most * most / 2;
-  return (1 + (area(x, y) - chance) / (most - chance)) / 2;
-}
 #define AVERAGED(OPTION) "num_" OPTION ", average='macro', thresholds=None, " CHECKED
 const TaskRows auroc("AUROC", "auroc",
                      {"max_fpr=None, thresholds=None, " CHECKED, AVERAGED("classes"), AVERAGED("labels"),

@@ -148,6 +148,17 @@ double area(const std::vector<double> &x, const std::vector<double> &y) {
   return all;
 }
 
+double partial_area(const Points &p, double most) {
+  const auto stop = static_cast<size_t>(std::upper_bound(p.x.begin(), p.x.end(), most) - p.x.begin());
+  std::vector<double> x(p.x.begin(), p.x.begin() + static_cast<int64_t>(stop)),
+      y(p.y.begin(), p.y.begin() + static_cast<int64_t>(stop));
+  const double share = (most - p.x[stop - 1]) / (p.x[stop] - p.x[stop - 1]);
+  x.push_back(most);
+  y.push_back(p.y[stop - 1] + share * (p.y[stop] - p.y[stop - 1]));
+  const double chance = most * most / 2;
+  return (1 + (area(x, y) - chance) / (most - chance)) / 2;
+}
+
 double average_precision(const Curve &c) {
   const Points p = precision_recall(c);
   const auto or_zero = [](double x) { return std::isnan(x) ? 0 : x; };

@@ -31,6 +31,8 @@ Points roc(const Curve &c);
 
 // By trapezes.
 double area(const std::vector<double> &x, const std::vector<double> &y);
+// The same of an ROC curve up to a rate of false positives, scaled so that chance is a half.
+double partial_area(const Points &p, double most);
 double average_precision(const Curve &c);
 // Straight lines between points of rising x.
 double interpolated(double at, const std::vector<double> &x, const std::vector<double> &y);

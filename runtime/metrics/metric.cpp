@@ -101,12 +101,13 @@ State State::of(const std::string &owner, const std::map<std::string, Tensor> &t
 }
 
 MetricRow::MetricRow(std::string name, std::string function, const std::string &made_with,
-                     const std::string &updated_with, Statistics statistics, Value value, Check check)
+                     const std::string &updated_with, Statistics statistics, Value value, Check check,
+                     const std::string &called_with)
     : name_(std::move(name)),
       function_(std::move(function)),
       made_with_(made_with),
       updated_with_(updated_with),
-      called_with_(in_brackets(updated_with, made_with)),
+      called_with_(called_with.empty() ? in_brackets(updated_with, made_with) : called_with),
       statistics_(std::move(statistics)),
       value_(std::move(value)),
       check_(std::move(check)) {

@@ -65,9 +65,10 @@ class MetricRow {
   using Choice = std::function<std::pair<std::string, Named>(const Arguments &options)>;
 
   // Adds itself to the table; it must live as long as the program, at namespace scope. `function` is its name as a function of
-  // tensors, which takes what it is updated with and then its options; it has none where that is empty.
+  // tensors, which takes what it is updated with and then its options, or what `called_with` says, which leaves some out; it
+  // has none where that is empty.
   MetricRow(std::string name, std::string function, const std::string &made_with, const std::string &updated_with,
-            Statistics statistics, Value value, Check check = nullptr);
+            Statistics statistics, Value value, Check check = nullptr, const std::string &called_with = "");
   // One that is others, by its options: Accuracy(task='binary') is BinaryAccuracy().
   MetricRow(std::string name, std::string function, const std::string &made_with, const std::string &updated_with,
             Choice choice);

@@ -63,6 +63,12 @@ Tensor tensor_of(const Numbers &n) {
 }
 Argument result(const Numbers &n) { return Argument(tensor_of(n)); }
 
+Argument results(const std::vector<std::pair<std::string, Numbers>> &all) {
+  Argument::List list;
+  for (const auto &[name, n] : all) list.push_back(Argument::List{name, result(n)});
+  return list;
+}
+
 double sum(const Numbers &n) { return std::accumulate(n.begin(), n.end(), 0.0); }
 double mean(const Numbers &n) { return n.size() == 0 ? nan : sum(n) / static_cast<double>(n.size()); }
 double x_log_y(double x, double y) { return x == 0 ? 0 : x * std::log(y); }
@@ -105,6 +111,49 @@ std::vector<size_t> sorted_places(const double *begin, const double *end) {
   std::iota(places.begin(), places.end(), size_t{0});
   std::stable_sort(places.begin(), places.end(), [&](size_t a, size_t b) { return begin[a] < begin[b]; });
   return places;
+}
+
+std::vector<size_t> assigned(const std::vector<double> &costs, size_t side) {
+  // Prices of rows and columns; a path of cheapest steps gives each row in turn a column.
+  std::vector<double> of_row(side + 1), of_column(side + 1);
+  std::vector<size_t> row_at(side + 1, side), before(side + 1);
+  for (size_t r = 0; r < side; ++r) {
+    std::vector<double> least(side + 1, infinity);
+    std::vector<bool> seen(side + 1);
+    size_t column = side;
+    row_at[side] = r;
+    do {
+      seen[column] = true;
+      const size_t row = row_at[column];
+      double step = infinity;
+      size_t next = side;
+      for (size_t c = 0; c < side; ++c) {
+        if (seen[c]) continue;
+        const double cost = costs[row * side + c] - of_row[row] - of_column[c];
+        if (cost < least[c]) {
+          least[c] = cost;
+          before[c] = column;
+        }
+        if (least[c] < step) {
+          step = least[c];
+          next = c;
+        }
+      }
+      for (size_t c = 0; c <= side; ++c) {
+        if (seen[c]) {
+          of_row[row_at[c]] += step;
+          of_column[c] -= step;
+        } else {
+          least[c] -= step;
+        }
+      }
+      column = next;
+    } while (row_at[column] != side);
+    for (; column != side; column = before[column]) row_at[column] = row_at[before[column]];
+  }
+  std::vector<size_t> all(side);
+  for (size_t c = 0; c < side; ++c) all[row_at[c]] = c;
+  return all;
 }
 
 std::string word_or_none(const Arguments &a, std::string_view name, std::vector<std::string> choices) {

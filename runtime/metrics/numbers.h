@@ -51,6 +51,8 @@ std::pair<Numbers, Numbers> alike(const Arguments &a, std::string_view first = "
 // As a tensor of f64, or of i64 where they are whole.
 Tensor tensor_of(const Numbers &n);
 Argument result(const Numbers &n);
+// Several, each by a name.
+Argument results(const std::vector<std::pair<std::string, Numbers>> &all);
 
 double sum(const Numbers &n);
 double mean(const Numbers &n);
@@ -66,6 +68,9 @@ void softmax_if_scores(Numbers &n);
 Numbers channels_last(const Numbers &n);
 // The elements in ascending order of this, those that are equal as they stand.
 std::vector<size_t> sorted_places(const double *begin, const double *end);
+
+// For each row the column that it gets, so that the sum of costs is the least; a matrix of `side` rows (Kuhn's method).
+std::vector<size_t> assigned(const std::vector<double> &costs, size_t side);
 
 // An option of these words, or None, which is "none".
 std::string word_or_none(const Arguments &a, std::string_view name, std::vector<std::string> choices);

@@ -305,3 +305,100 @@ for reduction in ('sum', 'mean', None):
 add('ContinuousRankedProbabilityScore', {}, lambda: [(normals(9, 5), normals(9)) for _ in range(2)])
 add('CriticalSuccessIndex', {'threshold': 0.3}, pairs, constants)
 add('CriticalSuccessIndex', {'threshold': 0.3, 'keep_sequence_dim': 1}, columns)
+
+# ---- Margins, ranks, groups.
+
+for norm in ('l1', 'l2', 'max'):
+    add('BinaryCalibrationError', {'norm': norm, 'n_bins': 7}, binary_scores, binary_logits, only_negatives)
+    add('MulticlassCalibrationError', {'norm': norm, 'num_classes': 5}, class_scores, class_chances, class_images)
+add('CalibrationError', {'task': 'binary'}, binary_scores, binary_ties)
+for squared in (False, True):
+    add('BinaryHingeLoss', {'squared': squared}, binary_scores, binary_logits)
+    for mode in ('crammer-singer', 'one-vs-all'):
+        add('MulticlassHingeLoss', {'squared': squared, 'multiclass_mode': mode, 'num_classes': 5}, class_scores, class_chances)
+add('HingeLoss', {'task': 'multiclass', 'num_classes': 5}, class_scores)
+add('MultilabelCoverageError MultilabelRankingAveragePrecision MultilabelRankingLoss', {'num_labels': 4}, label_scores, label_images)
+
+
+def groups():
+    return [(reals(40), classes(2, 40), classes(3, 40)) for _ in range(2)]
+
+
+add('BinaryGroupStatRates', {'num_groups': 3}, groups, function=False)
+for task in ('all', 'demographic_parity', 'equal_opportunity'):
+    add('BinaryFairness', {'num_groups': 3, 'task': task}, groups, function=False)
+
+# ---- Clusters and classes.
+
+
+def clusters():
+    return [(classes(4, 30), classes(5, 30)) for _ in range(2)]
+
+
+def one_cluster():
+    return [(np.zeros(9, np.int64), classes(3, 9)) for _ in range(2)]
+
+
+def same_clusters():
+    return [(x, 3 - x) for x in (classes(4, 9), classes(4, 9))]
+
+
+add('MutualInfoScore RandScore AdjustedRandScore FowlkesMallowsIndex HomogeneityScore CompletenessScore VMeasureScore', {},
+    clusters, one_cluster, same_clusters)
+add('VMeasureScore', {'beta': 2.0}, clusters)
+for method in ('min', 'geometric', 'arithmetic', 'max'):
+    add('NormalizedMutualInfoScore AdjustedMutualInfoScore', {'average_method': method}, clusters, tolerance=1e-3)
+
+
+def places():
+    return [(normals(20, 3), classes(4, 20)) for _ in range(2)]
+
+
+add('CalinskiHarabaszScore DaviesBouldinScore DunnIndex', {}, places)
+add('DunnIndex', {'p': 1}, places)
+
+
+def nominal_pairs():
+    return [(classes(4, 50), classes(4, 50)) for _ in range(2)]
+
+
+def nominal_two():
+    return [(classes(2, 50), classes(2, 50)) for _ in range(2)]
+
+
+for correction in (True, False):
+    add('CramersV TschuprowsT', {'num_classes': 4, 'bias_correction': correction}, nominal_pairs)
+    add('CramersV TschuprowsT', {'num_classes': 4, 'bias_correction': correction}, nominal_two, function=False)
+add('PearsonsContingencyCoefficient TheilsU', {'num_classes': 4}, nominal_pairs, nominal_two)
+add('TheilsU CramersV', {'num_classes': 4, 'nan_strategy': 'drop'}, lambda: [(np.array([0, 1, np.nan, 3, 1, 2, 0], np.float32),
+                                                                            np.array([1, 1, 2, 3, 0, np.nan, 0], np.float32))], function=False, tolerance=1e-3)
+add('FleissKappa', {}, lambda: [(random.multinomial(7, [0.2, 0.3, 0.5], 12),) for _ in range(2)])
+add('FleissKappa', {'mode': 'probs'}, lambda: [(reals(12, 5, 5),) for _ in range(2)])
+
+# ---- Retrieval.
+
+
+def searches():
+    return [(reals(40), classes(2, 40), classes(6, 40)) for _ in range(2)]
+
+
+def poor_searches():
+    return [(reals(40), (random.random(40) < 0.1).astype(np.int64), classes(9, 40)) for _ in range(2)]
+
+
+RETRIEVAL = 'MAP MRR HitRate Recall Precision RPrecision FallOut NormalizedDCG AUROC PrecisionRecallCurve RecallAtFixedPrecision'
+for name in RETRIEVAL.split():
+    for action in ('neg', 'pos', 'skip'):
+        add(f'Retrieval{name}', {'empty_target_action': action}, searches, poor_searches, function=False)
+    for aggregation in ('median', 'max'):
+        add(f'Retrieval{name}', {'aggregation': aggregation}, searches, function=False)
+    add(f'Retrieval{name}', {}, lambda: [(reals(9), np.array([0, 1, 1, 0, 0, 1, 0, 0, 1]), np.zeros(9, np.int64))], function=False)
+for k in (1, 3, 20):
+    add('RetrievalMAP RetrievalHitRate RetrievalRecall RetrievalPrecision RetrievalFallOut RetrievalNormalizedDCG RetrievalAUROC',
+        {'top_k': k}, searches, poor_searches, function=False)
+    add('RetrievalPrecision', {'top_k': k, 'adaptive_k': True}, searches, function=False)
+    add('RetrievalPrecisionRecallCurve', {'max_k': k, 'adaptive_k': True}, searches, function=False)
+    add('RetrievalRecallAtFixedPrecision', {'max_k': k, 'min_precision': 0.4}, searches, function=False)
+add('RetrievalNormalizedDCG', {}, lambda: [(np.round(reals(40), 1), classes(5, 40), classes(4, 40)) for _ in range(2)], function=False)
+add('RetrievalMAP', {'ignore_index': -1}, lambda: [(reals(40), with_ignored(classes(2, 40)), classes(4, 40)) for _ in range(2)],
+    function=False)
