@@ -54,8 +54,8 @@ State curve_state(Task task, const Arguments &options, const Arguments &in, bool
   for (size_t i = 0; i < truth.size(); ++i) {
     if (truth[i] < 0) continue;
     for (size_t t = 0; t < limits.size(); ++t) {
-      const size_t is_above = s.scores[i] >= limits[t];
-      ++bins[(t * classes + i % classes) * 4 + 2 * static_cast<size_t>(truth[i]) + is_above];
+      const size_t reaches = is_not_below(s.scores[i], limits[t]);
+      ++bins[(t * classes + i % classes) * 4 + 2 * static_cast<size_t>(truth[i]) + reaches];
     }
   }
   state.sum("bins", bins);

@@ -66,6 +66,9 @@ void sigmoid_if_scores(Numbers &n);
 void softmax_if_scores(Numbers &n);
 // [n, c, ...] as [n ..., c].
 Numbers channels_last(const Numbers &n);
+// Compared in f32, as scores mostly are: 0.3 is not above the threshold 0.3.
+inline bool is_above(double x, double limit) { return static_cast<float>(x) > static_cast<float>(limit); }
+inline bool is_not_below(double x, double limit) { return static_cast<float>(x) >= static_cast<float>(limit); }
 // The elements in ascending order of this, those that are equal as they stand.
 std::vector<size_t> sorted_places(const double *begin, const double *end);
 

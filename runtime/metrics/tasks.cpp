@@ -148,7 +148,7 @@ Decisions decisions(Task task, const Arguments &options, const Arguments &in) {
   } else {
     const double limit = threshold(options);
     sigmoid_if_scores(preds);
-    for (const double p : preds) d.decided.push_back(p > limit);
+    for (const double p : preds) d.decided.push_back(is_above(p, limit));
   }
   return d;
 }
