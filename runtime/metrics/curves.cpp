@@ -81,7 +81,7 @@ Curve exact_curve(const std::vector<double> &scores, const std::vector<double> &
   return c;
 }
 
-std::vector<Curve> curves(Task, const Arguments &options, const State &s, bool micro) {
+std::vector<Curve> curves(Task task, const Arguments &options, const State &s, bool micro) {
   std::vector<Curve> all;
   if (!options.has("thresholds")) {
     const Numbers &scores = s["scores"], &truth = s["truth"];
@@ -93,6 +93,7 @@ std::vector<Curve> curves(Task, const Arguments &options, const State &s, bool m
         t.push_back(truth[i]);
       }
       all.push_back(exact_curve(x, t));
+      all.back().is_of_several = task == Task::multiclass && !micro;
     }
     return all;
   }
@@ -123,7 +124,7 @@ Points precision_recall(const Curve &c) {
   Points p;
   for (size_t i = c.tp.size(); i-- > 0;) {
     p.x.push_back(c.tp[i] / (c.tp[i] + c.fp[i]));
-    p.y.push_back(c.positives == 0 && !c.is_binned ? 1 : c.tp[i] / c.positives);
+    p.y.push_back(c.positives == 0 && !c.is_binned && !c.is_of_several ? 1 : c.tp[i] / c.positives);
   }
   p.x.push_back(1);
   p.y.push_back(0);
@@ -161,7 +162,7 @@ double partial_area(const Points &p, double most) {
 
 double average_precision(const Curve &c) {
   const Points p = precision_recall(c);
-  const auto or_zero = [](double x) { return std::isnan(x) ? 0 : x; };
+  const auto or_zero = [&](double x) { return std::isnan(x) && !c.is_of_several ? 0 : x; };
   double all = 0;
   for (size_t i = 1; i < p.x.size(); ++i) all += (or_zero(p.y[i - 1]) - or_zero(p.y[i])) * or_zero(p.x[i - 1]);
   return all;

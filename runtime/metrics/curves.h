@@ -11,6 +11,7 @@ struct Curve {
   std::vector<double> thresholds, tp, fp;
   double positives = 0, negatives = 0;
   bool is_binned = false;
+  bool is_of_several = false;  // classes: recall of one that never is true is NaN, not 1
 };
 
 // Of some scores, `stride` apart, and whether each is true; those that are not 0 or 1 do not count.

@@ -402,3 +402,69 @@ for k in (1, 3, 20):
 add('RetrievalNormalizedDCG', {}, lambda: [(np.round(reals(40), 1), classes(5, 40), classes(4, 40)) for _ in range(2)], function=False)
 add('RetrievalMAP', {'ignore_index': -1}, lambda: [(reals(40), with_ignored(classes(2, 40)), classes(4, 40)) for _ in range(2)],
     function=False)
+
+# ---- Texts.
+
+PARTS = '''the cat sat on a mat . dogs, that bark; 3.5 times "loudly" do not bite! Mr. Smith said e.g. hello - 12-3 (or so) it's über fine'''.split()
+
+
+def sentence(length):
+    return ' '.join(random.choice(PARTS, length))
+
+
+def near(text):
+    """The same with some words changed, left out or moved."""
+    found = [w if random.random() < 0.8 else random.choice(PARTS) for w in text.split() if random.random() < 0.9]
+    cut = random.integers(0, len(found) + 1)
+    return ' '.join(found[cut:] + found[:cut]) if random.random() < 0.5 else ' '.join(found)
+
+
+def text_pairs():
+    targets = [[sentence(n) for n in (3, 7, 12)] for _ in range(2)]
+    return [([near(t) for t in batch], batch) for batch in targets]
+
+
+def equal_texts():
+    return [(['the cat sat on the mat today'], ['the cat sat on the mat today'])]
+
+
+def other_texts():
+    return [(['a b c d e'], ['f g h i j k'])]
+
+
+def text_references():
+    targets = [[[sentence(n), sentence(n + 2)] for n in (5, 9, 14)] for _ in range(2)]
+    return [([near(t[0]) for t in batch], batch) for batch in targets]
+
+
+add('WordErrorRate CharErrorRate MatchErrorRate WordInfoPreserved WordInfoLost', {}, text_pairs, equal_texts, other_texts)
+for reduction in ('mean', 'sum', None):
+    add('EditDistance', {'reduction': reduction, 'substitution_cost': 2}, equal_texts, other_texts, text_pairs)
+add('ExtendedEditDistance', {}, text_pairs, text_references, equal_texts)
+add('ExtendedEditDistance CHRFScore TranslationEditRate', {'return_sentence_level_score': True}, text_references, forward=False,
+    function=False)
+for options in ({}, {'n_gram': 2}, {'smooth': True}, {'n_gram': 2, 'weights': [0.3, 0.7]}):
+    add('BLEUScore', options, text_references, equal_references := lambda: [(['the cat sat on the mat'], [['the cat sat on the mat']])])
+    add('SacreBLEUScore', options, text_references)
+for tokenize in ('none', '13a', 'char'):
+    add('SacreBLEUScore', {'tokenize': tokenize, 'lowercase': True}, text_references)
+add('CHRFScore', {}, text_pairs, text_references, equal_texts, other_texts)
+add('CHRFScore', {'n_word_order': 0, 'lowercase': True, 'whitespace': True, 'beta': 3.0}, text_references)
+add('TranslationEditRate', {}, text_pairs, text_references, equal_texts, other_texts)
+add('TranslationEditRate', {'normalize': True, 'no_punctuation': True}, text_references)
+KEYS = ('rouge1', 'rouge2', 'rouge3', 'rougeL')  # sentences are found otherwise, with a trained model
+for accumulate in ('best', 'avg'):
+    add('ROUGEScore', {'rouge_keys': KEYS, 'accumulate': accumulate}, text_pairs, text_references, other_texts)
+
+
+def answers():
+    def batch():
+        texts = [sentence(4) for _ in range(4)]
+        preds = [{'id': str(i), 'prediction_text': near(t)} for i, t in enumerate(texts[:3])]
+        return preds, [{'id': str(i), 'answers': {'answer_start': [1, 2], 'text': [t, sentence(2)]}} for i, t in enumerate(texts)]
+    return [batch() for _ in range(2)]
+
+
+add('SQuAD', {}, answers)
+add('Perplexity', {}, lambda: [(normals(2, 5, 7), classes(7, 2, 5)) for _ in range(2)])
+add('Perplexity', {'ignore_index': -100}, lambda: [(normals(2, 5, 7), with_ignored(classes(7, 2, 5), -100)) for _ in range(2)])
