@@ -40,11 +40,12 @@ struct Row {
   const char *name;
 };
 
-constexpr std::array<Row, 9> rows = {{
+constexpr std::array<Row, 10> rows = {{
     {FileKind::empty, "", [](std::string_view head) { return head.empty(); }, "empty"},
     {FileKind::npy, "\x93NUMPY", nullptr, "a NumPy array"},
     {FileKind::zip, "", is_zip, "a ZIP archive"},
     {FileKind::png, "\x89PNG", nullptr, "a PNG picture"},
+    {FileKind::jpeg, "\xff\xd8\xff", nullptr, "a JPEG picture"},
     {FileKind::gzip, "\x1f\x8b", nullptr, "a gzip file"},
     {FileKind::safetensors, "", is_safetensors, "a safetensors file"},
     {FileKind::idx, "", is_idx, "IDX data"},

@@ -5,7 +5,7 @@
 
 namespace saltern {
 
-enum class FileKind { safetensors, npy, zip, png, gzip, idx, text, empty, other };  // other: ONNX, if it is a model
+enum class FileKind { safetensors, npy, zip, png, jpeg, gzip, idx, text, empty, other };  // other: ONNX, if it is a model
 
 // Throws an Error where the file cannot be read.
 FileKind kind_of_file(const std::string &path);

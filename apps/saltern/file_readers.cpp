@@ -6,7 +6,7 @@
 #include "apps/saltern/value_facts.h"
 #include "generators/model/model_plan.h"
 #include "runtime/data/idx.h"
-#include "runtime/data/png.h"
+#include "runtime/data/jpeg.h"
 #include "runtime/graph/flops.h"
 #include "runtime/graph/model_file.h"
 #include "runtime/graph/parameters.h"
@@ -147,9 +147,9 @@ Json about_idx(const ModelOptions &o) {
   return {{"kind", "idx"}, {"type", facts(t.type()).name}, {"shape", t.shape()}};
 }
 
-Json about_png(const ModelOptions &o) {
-  const Tensor t = read_png(o.path);
-  return {{"kind", "png"}, {"width", t.extent(1)}, {"height", t.extent(0)}, {"channels", t.extent(2)}};
+Json about_picture(const ModelOptions &o, const char *kind) {
+  const Tensor t = read_picture(o.path);
+  return {{"kind", kind}, {"width", t.extent(1)}, {"height", t.extent(0)}, {"channels", t.extent(2)}};
 }
 
 Json about_npy(const ModelOptions &o) {
@@ -178,7 +178,8 @@ const std::vector<FileReader> &file_readers() {
       {FileKind::other, {".onnx"}, about_onnx, true},
       {FileKind::idx, {"-ubyte", ".idx"}, about_idx},
       {FileKind::gzip, {"-ubyte.gz", ".idx.gz"}, about_idx},
-      {FileKind::png, {".png"}, about_png},
+      {FileKind::png, {".png"}, [](const ModelOptions &o) { return about_picture(o, "png"); }},
+      {FileKind::jpeg, {".jpg", ".jpeg"}, [](const ModelOptions &o) { return about_picture(o, "jpeg"); }},
       {FileKind::npy, {".npy"}, about_npy},
       {FileKind::zip, {".npz"}, about_npz},
   };

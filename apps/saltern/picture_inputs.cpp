@@ -8,7 +8,7 @@
 
 #include "apps/saltern/command.h"
 #include "apps/saltern/value_facts.h"
-#include "runtime/data/png.h"
+#include "runtime/data/jpeg.h"
 #include "runtime/onnx/prepare_picture.h"
 #include "runtime/tensor/element.h"
 
@@ -68,7 +68,7 @@ Preparation preparation(const PictureOptions &o, Type type) {
 }
 
 Tensor prepared_file(const std::string &path, Channels channels, const Preparation &how) {
-  const Tensor picture = on_input([&] { return read_png(path, {channels}); });
+  const Tensor picture = on_input([&] { return read_picture(path, {channels}); });
   try {
     return prepared(picture, how);
   } catch (const Error &e) {
@@ -111,7 +111,10 @@ void PictureOptions::add_to(CLI::App &app) {
 }
 
 bool are_pictures(const std::vector<std::string> &paths) {
-  const auto is_picture = [](const std::string &p) { return std::filesystem::path(p).extension() == ".png"; };
+  const auto is_picture = [](const std::string &p) {
+    const std::string ending = std::filesystem::path(p).extension().string();
+    return ending == ".png" || ending == ".jpg" || ending == ".jpeg";
+  };
   return !paths.empty() && std::all_of(paths.begin(), paths.end(), is_picture);
 }
 

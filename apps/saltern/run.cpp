@@ -70,7 +70,7 @@ HostValues given_inputs(const LoadedModel &model, const RunOptions &o) {
       throw BadInput("pictures are for models of one input; this one takes" + value_lines(model.graph(), names));
     return {{names[0], picture_batch(model.graph(), names[0], o.inputs, o.pictures)}};
   }
-  if (o.inputs.size() > 1) throw BadInput("--inputs: expected one folder or file, or pictures (.png)");
+  if (o.inputs.size() > 1) throw BadInput("--inputs: expected one folder or file, or pictures (.png, .jpg)");
   return read_inputs(model.graph(), names, o.inputs[0]);
 }
 
@@ -224,8 +224,9 @@ void add_run_options(CLI::App &app, RunOptions &o) {
 void define_run(CLI::App &app, Action &chosen) {
   auto o = std::make_shared<RunOptions>();
   app.add_option("MODEL", o->model, "An ONNX file, or a net that was traced and saved")->required();
-  app.add_option("--inputs", o->inputs,
-                 "A folder of input_0.pb, ... or .npy files, an .npz file by the inputs' names, or pictures (.png)");
+  app.add_option(
+      "--inputs", o->inputs,
+      "A folder of input_0.pb, ... or .npy files, an .npz file by the inputs' names, or pictures (.png, .jpg)");
   app.add_option("--outputs", o->outputs, "A folder for output_0.pb, ..., made if need be; or an .npz file");
   app.add_option("--format", o->format, "Of the files in that folder: pb or npy")
       ->check(CLI::IsMember({"pb", "npy"}))

@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <numeric>
-
-#include "runtime/tensor/random.h"
 
 namespace saltern {
 
@@ -31,12 +28,6 @@ std::vector<Levels> levels_of(int64_t channels, const BatchOptions &options) {
   return levels;
 }
 
-std::vector<int64_t> in_order(int64_t count) {
-  std::vector<int64_t> order(static_cast<size_t>(count));
-  std::iota(order.begin(), order.end(), 0);
-  return order;
-}
-
 // Makes the batches of an epoch one after another.
 class Maker {
  public:
@@ -54,15 +45,17 @@ class Maker {
     if (epoch < 0 || first < 0 || first > count_)
       fail("batches: epoch ", epoch, ", batch ", first, " does not exist; an epoch has ", count_);
     levels_ = levels_of(images.extent(1), options);
-    order_ = options.shuffle ? shuffled(dataset.size(), options.seed, static_cast<uint64_t>(epoch))
-                             : in_order(dataset.size());
+    order_ = order_of(dataset.size(), options)(epoch);
+    for (int64_t i : order_)
+      if (i < 0 || i >= dataset.size()) fail("batches: the order has sample ", i, " of ", dataset.size());
   }
 
   std::optional<Batch> operator()() {
     if (next_ >= count_) return std::nullopt;
     Batch b;
     b.index = next_++;
-    const int64_t begin = b.index * options_.size, end = std::min(begin + options_.size, dataset_.size());
+    const int64_t begin = b.index * options_.size,
+                  end = std::min(begin + options_.size, static_cast<int64_t>(order_.size()));
     b.samples.assign(order_.begin() + begin, order_.begin() + end);
     Shape shape = dataset_.images.shape();
     shape[0] = b.size();
@@ -90,16 +83,18 @@ class Maker {
 
 }  // namespace
 
-std::vector<int64_t> shuffled(int64_t count, uint64_t seed, uint64_t epoch) {
-  std::vector<int64_t> order = in_order(count);
-  Random random(Random(seed, epoch).bits());  // a stream for each epoch
-  for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
-  return order;
+Order order_of(int64_t count, const BatchOptions &options) {
+  if (options.order) return options.order;
+  return options.shuffle ? shuffled(count, options.seed) : in_order(count);
+}
+
+int64_t batches_per_epoch(int64_t samples, const BatchOptions &options) {
+  if (options.size < 1) fail("batches: a size of ", options.size, " is not above 0");
+  return options.keep_smaller_last ? (samples + options.size - 1) / options.size : samples / options.size;
 }
 
 int64_t batches_per_epoch(const Dataset &dataset, const BatchOptions &options) {
-  if (options.size < 1) fail("batches: a size of ", options.size, " is not above 0");
-  return options.keep_smaller_last ? (dataset.size() + options.size - 1) / options.size : dataset.size() / options.size;
+  return batches_per_epoch(options.order ? static_cast<int64_t>(options.order(0).size()) : dataset.size(), options);
 }
 
 Batches::Batches(const Dataset &dataset, const BatchOptions &options, int64_t epoch, int64_t first)

@@ -3,7 +3,7 @@
 //   for (const Batch &batch : Batches(dataset, options, epoch)) ...
 // Images become f32, (value / 255 - mean) / deviation, with a mean and deviation for each channel.
 //
-// The order is a pure function of seed and epoch (shuffled()), so that training resumed at an epoch and a batch sees
+// The order is a pure function of seed and epoch (orders.h), so that training resumed at an epoch and a batch sees
 // what it would have seen without the break.
 
 #include <functional>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/data/dataset.h"
+#include "runtime/data/orders.h"
 #include "runtime/data/prefetch.h"
 
 namespace saltern {
@@ -27,6 +28,7 @@ struct Batch {
 struct BatchOptions {
   int64_t size = 64;
   bool shuffle = true;
+  Order order = nullptr;          // instead of all samples, shuffled or not (orders.h)
   bool keep_smaller_last = true;  // the last batch, if the dataset's size is not a multiple of `size`
   uint64_t seed = 0;
   int ahead = 3;
@@ -34,11 +36,11 @@ struct BatchOptions {
   std::function<void(Batch &)> change;             // called on the background thread: augmentation, for example
 };
 
+// The order of `count` samples.
+Order order_of(int64_t count, const BatchOptions &options);
+// Of that many samples an epoch.
+int64_t batches_per_epoch(int64_t samples, const BatchOptions &options);
 int64_t batches_per_epoch(const Dataset &dataset, const BatchOptions &options);
-
-// A permutation of 0 .. count - 1 that is a pure function of seed and epoch, on every machine: whoever resumes at an
-// epoch gets its order without replaying those before.
-std::vector<int64_t> shuffled(int64_t count, uint64_t seed, uint64_t epoch);
 
 class Batches {
  public:

@@ -28,6 +28,7 @@ struct Header {
   Type type = Type::f32;
   bool big_endian = false, fortran_order = false;
   Shape shape;
+  uint64_t begin = 0;  // of the elements
 };
 
 // The header's dictionary: {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
@@ -162,10 +163,8 @@ Tensor from_fortran_order(const Tensor &t) {
   return t.viewed(t.shape(), dense_strides(t.shape(), order)).in_layout(Layout::row_major);
 }
 
-}  // namespace
-
-Tensor decode_npy(const NextBytes &next, uint64_t size, const std::string &name,
-                  const std::function<bool(Type, const Shape &)> &wants) {
+// What comes before the elements, and where these begin. Their bytes are what is left of the file.
+Header read_header(const NextBytes &next, uint64_t size, const std::string &name) {
   std::array<uint8_t, 12> prefix = {};
   if (size >= magic.size()) next(prefix.data(), magic.size());
   if (std::memcmp(prefix.data(), magic.data(), magic.size()) != 0) fail(name, " is not an .npy file");
@@ -181,15 +180,24 @@ Tensor decode_npy(const NextBytes &next, uint64_t size, const std::string &name,
   if (length > size - begin) fail(name, " is truncated: it ends in the .npy header");
   std::string text(length, ' ');
   next(text.data(), length);
-  const Header h = HeaderText(text, name).parse();
+  Header h = HeaderText(text, name).parse();
+  h.begin = begin + length;
 
   const uint64_t wanted = bytes_of(h, name), held = size - begin - length;
   if (wanted > held)
     fail(name, " is truncated: ", facts(h.type).name, to_string(h.shape), " has ", wanted, " bytes, the file ", held);
   if (wanted < held) fail(name, " goes on after the ", wanted, " bytes of ", facts(h.type).name, to_string(h.shape));
+  return h;
+}
+
+}  // namespace
+
+Tensor decode_npy(const NextBytes &next, uint64_t size, const std::string &name,
+                  const std::function<bool(Type, const Shape &)> &wants) {
+  const Header h = read_header(next, size, name);
   if (!wants(h.type, h.shape)) return {};
   const Tensor t = Tensor::empty(h.shape, h.type);
-  if (wanted > 0) next(t.raw(), wanted);
+  if (t.size() > 0) next(t.raw(), t.bytes());
   if (h.big_endian) reverse_bytes(t);
   if (h.type == Type::boolean)
     for (int64_t i = 0; i < t.size(); ++i) {
@@ -217,6 +225,23 @@ Tensor decode_npy(const std::vector<uint8_t> &bytes, const std::string &name) {
 }
 
 Tensor read_npy(const std::string &path) { return decoded(InputFile(path)); }
+
+Tensor map_npy(const std::string &path) {
+  const InputFile file(path);
+  uint64_t at = 0;
+  const auto next = [&](void *to, uint64_t bytes) {
+    file.read(to, bytes, at);
+    at += bytes;
+  };
+  const Header h = read_header(next, file.size(), path);
+  if (h.big_endian || h.type == Type::boolean || (h.fortran_order && h.shape.size() > 1))
+    fail(path, " cannot be mapped: its elements are ",
+         h.big_endian              ? "big-endian"
+         : h.type == Type::boolean ? "truth values"
+                                   : "in Fortran's order");
+  const auto memory = file.mapped(file.size() - h.begin, h.begin);
+  return Tensor::borrowed(memory.get(), h.shape, h.type, dense_strides(h.shape, Layout::row_major), memory);
+}
 
 std::vector<uint8_t> encode_npy(const Tensor &tensor, const std::string &name) {
   const TypeFacts &type = facts(tensor.type());

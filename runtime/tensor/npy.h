@@ -18,6 +18,9 @@ namespace saltern {
 // A row-major tensor. Nothing is allocated for a header that claims another size than the file has. Errors name the
 // file and the fault.
 Tensor read_npy(const std::string &path);
+// The same without reading the elements, which come in when they are looked at: arrays larger than memory. Whoever writes to
+// them changes a copy. Big-endian elements, truth values, of which any byte but 0 is one, and Fortran's order are refused.
+Tensor map_npy(const std::string &path);
 // The same from memory; errors call it `name`.
 Tensor decode_npy(const std::vector<uint8_t> &bytes, const std::string &name);
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
-#include <numeric>
 
 namespace saltern {
 
@@ -17,7 +16,8 @@ int64_t samples_an_epoch(int64_t count, int64_t batches, const BatchOptions &o) 
 
 Loader batches_of(const Dataset &dataset, const BatchOptions &options) {
   const int64_t count = batches_per_epoch(dataset, options);
-  return {samples_an_epoch(dataset.size(), count, options), count, [=](int64_t epoch, int64_t first) -> Loader::Next {
+  const auto samples = static_cast<int64_t>(order_of(dataset.size(), options)(0).size());
+  return {samples_an_epoch(samples, count, options), count, [=](int64_t epoch, int64_t first) -> Loader::Next {
             const auto batches = std::make_shared<Batches>(dataset, options, epoch, first);
             return [batches]() -> std::optional<Examples> {
               std::optional<Batch> batch = batches->next();
@@ -46,13 +46,11 @@ Loader batches_of(const Tensor &x, const Tensor &target, const BatchOptions &opt
     fail("batches: inputs are ", to_string(x.shape()), " and targets ", to_string(target.shape()),
          "; the first extents are the number of samples, and must be the same");
   const Tensor inputs = x.in_layout(Layout::row_major), targets = target.in_layout(Layout::row_major);
-  const int64_t samples = x.extent(0);
-  const int64_t count = batches_per_epoch({x, Tensor::outline({samples})}, options);
+  const Order orders = order_of(x.extent(0), options);
+  const auto samples = static_cast<int64_t>(orders(0).size());
+  const int64_t count = batches_per_epoch(samples, options);
   return {samples_an_epoch(samples, count, options), count, [=](int64_t epoch, int64_t first) -> Loader::Next {
-            std::vector<int64_t> order(static_cast<size_t>(samples));
-            std::iota(order.begin(), order.end(), 0);
-            if (options.shuffle) order = shuffled(samples, options.seed, static_cast<uint64_t>(epoch));
-            return [=, order = std::move(order), next = first]() mutable -> std::optional<Examples> {
+            return [=, order = orders(epoch), next = first]() mutable -> std::optional<Examples> {
               if (next >= count) return std::nullopt;
               const int64_t begin = next++ * options.size, end = std::min(begin + options.size, samples);
               std::vector<int64_t> places(order.begin() + begin, order.begin() + end);

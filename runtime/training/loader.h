@@ -27,7 +27,7 @@ struct Loader {
 
 // Pictures (runtime/data/batches.h), made by a background thread.
 Loader batches_of(const Dataset &dataset, const BatchOptions &options = {});
-// Rows of any tensors, along their first dimension. Of the options, size, shuffle, seed and keep_smaller_last count.
+// Rows of any tensors, along their first dimension. Of the options, size, shuffle, order, seed and keep_smaller_last count.
 Loader batches_of(const Tensor &x, const Tensor &target, const BatchOptions &options = {});
 
 // The rows of a tensor at these places.

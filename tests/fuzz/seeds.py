@@ -2,7 +2,7 @@
 
   seeds.py OUT        OUT/X/* are seeds of fuzz_X, OUT/X.dict is its dictionary
 """
-import gzip, io, json, pathlib, struct, sys, zipfile, zlib
+import base64, gzip, io, json, pathlib, struct, sys, zipfile, zlib
 
 import onnx
 from onnx import defs
@@ -55,6 +55,23 @@ def npz(method):
     return archive.getvalue()
 
 
+def jpegs():
+    """Grey, and colours in several scans, as libjpeg wrote them."""
+    return [base64.b64decode(text) for text in (
+        '/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDABsSFBcUERsXFhceHBsgKEIrKCUlKFE6PTBCYFVlZF9VXVtqeJmBanGQc1tdhbWGkJ6jq62rZ4C8yb'
+        'qmx5moq6T/wAALCAAFAAkBAREA/8QAHwAAAQUBAQEBAQEAAAAAAAAAAAECAwQFBgcICQoL/8QAtRAAAgEDAwIEAwUFBAQAAAF9AQIDAAQRBRIh'
+        'MUEGE1FhByJxFDKBkaEII0KxwRVS0fAkM2JyggkKFhcYGRolJicoKSo0NTY3ODk6Q0RFRkdISUpTVFVWV1hZWmNkZWZnaGlqc3R1dnd4eXqDhI'
+        'WGh4iJipKTlJWWl5iZmqKjpKWmp6ipqrKztLW2t7i5usLDxMXGx8jJytLT1NXW19jZ2uHi4+Tl5ufo6erx8vP09fb3+Pn6/9oACAEBAAA/AMW2'
+        'UcVc2iv/2Q==',
+        '/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDABsSFBcUERsXFhceHBsgKEIrKCUlKFE6PTBCYFVlZF9VXVtqeJmBanGQc1tdhbWGkJ6jq62rZ4C8yb'
+        'qmx5moq6T/2wBDARweHigjKE4rK06kbl1upKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKT/wgARCAAF'
+        'AAkDASIAAhEBAxEB/8QAFgABAQEAAAAAAAAAAAAAAAAAAAIF/8QAFAEBAAAAAAAAAAAAAAAAAAAAAf/aAAwDAQACEAMQAAABjSE//8QAFRABAQ'
+        'AAAAAAAAAAAAAAAAAAAxD/2gAIAQEAAQUCGf/EABQRAQAAAAAAAAAAAAAAAAAAAAD/2gAIAQMBAT8Bf//EABQRAQAAAAAAAAAAAAAAAAAAAAD/'
+        '2gAIAQIBAT8Bf//EABQQAQAAAAAAAAAAAAAAAAAAABD/2gAIAQEABj8CP//EABcQAQADAAAAAAAAAAAAAAAAAAABETH/2gAIAQEAAT8hjin/2g'
+        'AMAwEAAgADAAAAEPf/xAAUEQEAAAAAAAAAAAAAAAAAAAAA/9oACAEDAQE/EH//xAAUEQEAAAAAAAAAAAAAAAAAAAAA/9oACAECAQE/EH//xAAW'
+        'EAEBAQAAAAAAAAAAAAAAAAAAARH/2gAIAQEAAT8QkYf/2Q==')]
+
+
 def onnx_models(most_bytes=1500):
     data = pathlib.Path(onnx.__file__).parent / "backend/test/data"
     return [m.read_bytes() for m in sorted(data.rglob("model.onnx")) if m.stat().st_size <= most_bytes]
@@ -77,6 +94,8 @@ SEEDS = {
                     lambda: ["dtype", "shape", "data_offsets", "__metadata__", "graph", "F32", "F64", "BF16", "I64", "BOOL"]),
     "text": (lambda: [GRAPH.encode(), GRAPH.replace("graph 1", "graph 1\nsize n 117937\nsize h 115201 = 117938 / 2").replace("[5", "[117937").encode()],
              lambda: ["input ", "constant ", "node ", "output ", "formula ", "->", "f32", "i64", "load(", "axis ", "reduce"]),
+    "jpeg": (jpegs, lambda: ["\\xff\\xd8", "\\xff\\xc0", "\\xff\\xc2", "\\xff\\xc4", "\\xff\\xda", "\\xff\\xdb", "\\xff\\xd9"]),
+    "csv": (lambda: [b'a,b\n1,2\n3,"x, ""y"""\n', b'1;2\r\n-1e9;nan\r\n'], lambda: ['\\"', ",", "\\x0a", "nan", "inf", "1e"]),
     "npy": (lambda: [npy("(2,)", "<f4"), npy("(1, 8)", "|u1"), npy("()", ">i8")],
             lambda: ["descr", "fortran_order", "shape", "True", "False", "<f4", "<f8", "|b1", "|O"]),
     "npz": (lambda: [npz(zipfile.ZIP_STORED), npz(zipfile.ZIP_DEFLATED)],
