@@ -97,6 +97,11 @@ void define_bench(CLI::App &app, Action &chosen) {
                "Compile the model for its exact shapes first, or take it from the cache");
   app.add_flag("--layers", whole->layers, "A table of the model's layers, and what share of the time each takes");
   app.add_option("--trace", whole->trace, "Write one run of the model as a trace for chrome://tracing or Perfetto");
+  app.add_flag(
+      "--train", whole->train,
+      "Time a training step on random data: forward, loss, gradients and update, compiled for its exact shapes");
+  app.add_flag("--tape", whole->tape, "With --train: by library kernels, one after the other, as nets train in C++");
+  whole->training.add_to(app);
   app.add_flag("--json", whole->json, "One line of JSON");
   app.callback([whole, &app, &chosen] {
     const auto kernels = app.get_subcommands();
@@ -106,11 +111,14 @@ void define_bench(CLI::App &app, Action &chosen) {
                                                            " takes the options that stand behind it and that it has");
     if (!kernels.empty()) return;
     if (whole->model.path.empty()) throw CLI::RequiredError("MODEL, or one of the kernels below,");
-    chosen = [whole] { return bench_model(*whole); };
+    for (const char *name : {"--tape", "--loss", "--optimizer", "--rate", "--momentum", "--weight-decay", "--batch"})
+      if (!whole->train && app.get_option(name)->count() > 0) throw CLI::ValidationError(name, "is for --train");
+    chosen = [whole] { return whole->train ? bench_training(*whole) : bench_model(*whole); };
   });
   app.footer(
       "Every sample is taken between two bursts of pure multiply-adds, so that the share of peak holds\n"
       "even where the clock moves.\n\n  saltern bench model.onnx --compiled --json\n  saltern bench model.onnx "
+      "--train --batch 64 --loss cross_entropy --optimizer sgd --json\n  saltern bench model.onnx "
       "--layers --trace trace.json\n  saltern bench matmul 1024 1024 "
       "1024 --threads 1 --json\n"
       "  saltern bench conv2d --in 64 --out 64 --size 56 --pass all");

@@ -13,7 +13,6 @@
 #include "apps/saltern/layer_times.h"
 #include "apps/saltern/loaded_model.h"
 #include "apps/saltern/random_inputs.h"
-#include "generators/model/model_plan.h"
 #include "runtime/files/file.h"
 #include "runtime/graph/executor.h"
 #include "runtime/graph/flops.h"
@@ -70,17 +69,6 @@ std::vector<Layer> layers_of(const Graph &graph) {
   std::vector<Layer> layers;
   for (const Graph::Node &n : graph.nodes)
     layers.push_back({n.outputs[0], n.operation, graph.value(n.outputs[0]).shape, flops(graph, n)});
-  return layers;
-}
-
-// Those of what it compiles to: operations of one kernel are one layer.
-std::vector<Layer> compiled_layers_of(const Graph &graph) {
-  std::vector<Layer> layers;
-  for (const generators::PlannedStep &s : generators::plan_model(graph).steps) {
-    std::string operations;
-    for (const std::string &o : s.operations) operations += (operations.empty() ? "" : " + ") + o;
-    layers.push_back({s.value, operations, s.shape, s.flops});
-  }
   return layers;
 }
 

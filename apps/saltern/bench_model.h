@@ -5,6 +5,7 @@
 
 #include "apps/saltern/machine_options.h"
 #include "apps/saltern/model_options.h"
+#include "apps/saltern/training_options.h"
 
 namespace saltern {
 
@@ -15,8 +16,12 @@ struct BenchModelOptions {
   double seconds = 2;
   bool compiled = false, layers = false, json = false;
   std::string trace;  // a file for it
+  bool train = false, tape = false;
+  TrainingOptions training;
 };
 
 int bench_model(const BenchModelOptions &options);
+// `saltern bench MODEL --train`: how long one training step takes.
+int bench_training(const BenchModelOptions &options);
 
 }  // namespace saltern

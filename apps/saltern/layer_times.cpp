@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "generators/model/model_plan.h"
 #include "runtime/error.h"
 
 namespace saltern {
@@ -23,6 +24,16 @@ double median(std::vector<double> values) {
 }
 
 }  // namespace
+
+std::vector<Layer> compiled_layers_of(const Graph &graph) {
+  std::vector<Layer> layers;
+  for (const generators::PlannedStep &s : generators::plan_model(graph).steps) {
+    std::string operations;
+    for (const std::string &o : s.operations) operations += (operations.empty() ? "" : " + ") + o;
+    layers.push_back({s.value, operations, s.shape, s.flops});
+  }
+  return layers;
+}
 
 void LayerTimes::record(const std::function<void()> &run) {
   runs_.push_back({Clock::now(), {}});

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/tensor/tensor.h"
+#include "runtime/graph/graph.h"
 
 namespace saltern {
 
@@ -47,6 +47,9 @@ class LayerTimes {
   std::vector<Layer> layers_;
   std::vector<Run> runs_;
 };
+
+// Those of what a graph compiles to: operations of one kernel are one layer.
+std::vector<Layer> compiled_layers_of(const Graph &graph);
 
 // Columns under each other, one line a layer.
 std::string table(const std::vector<LayerTime> &times);

@@ -17,6 +17,7 @@ struct CompiledStep::Parts {
     Tensor copied;  // where kernels find it, if not in `value`
   };
 
+  Graph graph;
   const Optimizer *optimizer = nullptr;
   Tensor rate = Tensor::zeros({});
   std::unique_ptr<generators::TemporaryFolder> forgotten;  // instead of the cache where there is none
@@ -62,9 +63,9 @@ CompiledStep::CompiledStep(CompiledStep &&) noexcept = default;
 CompiledStep &CompiledStep::operator=(CompiledStep &&) noexcept = default;
 CompiledStep::~CompiledStep() = default;
 
-float CompiledStep::operator()(const Tensor &x, const Tensor &labels) const {
+float CompiledStep::operator()(const std::vector<Tensor> &inputs) const {
   parts_->before();
-  const std::vector<Tensor> made = parts_->library->run({x, labels});
+  const std::vector<Tensor> made = parts_->library->run(inputs);
   parts_->after();
   return static_cast<float>(made.at(0).item());
 }
@@ -76,10 +77,30 @@ std::vector<std::string> CompiledStep::copied() const {
   return names;
 }
 
+const Graph &CompiledStep::graph() const { return parts_->graph; }
+void CompiledStep::watch(std::function<void(const std::string &)> after_kernel) const {
+  parts_->library->watch(std::move(after_kernel));
+}
+
+size_t CompiledStep::memory_bytes() const {
+  size_t bytes = parts_->library->memory_bytes();
+  for (const auto *edges : {&parts_->library->inputs(), &parts_->library->states()})
+    for (const CompiledLibrary::Edge &e : *edges)
+      bytes += static_cast<size_t>(elements(e.shape)) * facts(e.type).bytes();
+  return bytes;
+}
+
 CompiledStep compile_step(Module &net, const Loss &loss, Optimizer &optimizer, const Tensor &x, const Tensor &labels,
                           const StepOptions &options) {
-  const Graph graph = training_step(net, x, labels, loss, optimizer);
+  return compile_step(
+      net, {{"x", x}, {"labels", labels}}, [&](const std::vector<Variable> &in) { return loss(net(in[0]), in[1]); },
+      optimizer, options);
+}
+
+CompiledStep compile_step(Module &net, const NamedTensors &inputs, const LossOfInputs &loss, Optimizer &optimizer,
+                          const StepOptions &options) {
   auto parts = std::make_unique<CompiledStep::Parts>();
+  parts->graph = training_step(net, inputs, loss, optimizer);
   generators::CompileOptions compile;
   compile.name = "step";
   compile.cache = generators::default_cache_folder();
@@ -91,7 +112,7 @@ CompiledStep compile_step(Module &net, const Loss &loss, Optimizer &optimizer, c
   compile.state_outside = true;
   compile.progress = options.progress;
   parts->optimizer = &optimizer;
-  parts->library = std::make_unique<CompiledLibrary>(generators::cached_library(graph, compile), compile.name,
+  parts->library = std::make_unique<CompiledLibrary>(generators::cached_library(parts->graph, compile), compile.name,
                                                      options.threads > 0 ? options.threads : threads());
   std::map<std::string, Tensor> all = optimizer.state();
   for (const auto &[name, p] : net.named_parameters()) all[name] = p.value();

@@ -33,13 +33,19 @@ class CompiledStep {
   ~CompiledStep();
 
   // Takes a step and gives the loss from before it. Throws where shapes or types are not those of the example.
-  float operator()(const Tensor &x, const Tensor &labels) const;
+  float operator()(const Tensor &x, const Tensor &labels) const { return (*this)({x, labels}); }
+  float operator()(const std::vector<Tensor> &inputs) const;
 
   // State that kernels cannot reach where it is, since it lies otherwise in memory: copied there and back in every step.
   std::vector<std::string> copied() const;
+  // Of a step: state, inputs, and what is computed of them.
+  size_t memory_bytes() const;
+  // What was compiled, and a call after each of its kernels, as CompiledLibrary::watch() has it.
+  const Graph &graph() const;
+  void watch(std::function<void(const std::string &value)> after_kernel) const;
 
  private:
-  friend CompiledStep compile_step(Module &, const Loss &, Optimizer &, const Tensor &, const Tensor &,
+  friend CompiledStep compile_step(Module &, const NamedTensors &, const LossOfInputs &, Optimizer &,
                                    const StepOptions &);
   struct Parts;
   explicit CompiledStep(std::unique_ptr<Parts> parts);
@@ -50,6 +56,9 @@ class CompiledStep {
 // Each part of the net in the mode that it is in, as it is: parameters that require no gradient stay as they are. The elements
 // of x and labels mean nothing. The optimizer must live as long as what is returned.
 CompiledStep compile_step(Module &net, const Loss &loss, Optimizer &optimizer, const Tensor &x, const Tensor &labels,
+                          const StepOptions &options = {});
+// The same for a net of several inputs.
+CompiledStep compile_step(Module &net, const NamedTensors &inputs, const LossOfInputs &loss, Optimizer &optimizer,
                           const StepOptions &options = {});
 
 }  // namespace saltern

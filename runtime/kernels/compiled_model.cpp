@@ -42,6 +42,8 @@ struct CompiledLibrary::Functions {
   void *(*create)(const RunOptions *) = nullptr;
   int (*run)(void *, const void *const *, void *const *) = nullptr;
   const char *(*error)(const void *) = nullptr;
+  size_t (*memory_bytes)(const RunOptions *) = nullptr;
+  RunOptions options = {};
   void (*destroy)(void *) = nullptr;
   void (*watch)(void *, void (*)(void *, const char *), void *) = nullptr;
   const EdgeFacts *(*input)(int) = nullptr;
@@ -72,6 +74,7 @@ CompiledLibrary::CompiledLibrary(const std::string &path, const std::string &nam
   f.find(f.create, path, name + "_create");
   f.find(f.run, path, name + "_run");
   f.find(f.error, path, name + "_error");
+  f.find(f.memory_bytes, path, name + "_memory_bytes");
   f.find(f.destroy, path, name + "_destroy");
   f.find(f.watch, path, name + "_watch");
   f.find(f.input, path, name + "_input");
@@ -83,9 +86,8 @@ CompiledLibrary::CompiledLibrary(const std::string &path, const std::string &nam
     f.find(f.lend_state, path, name + "_lend_state");
     f.find(f.state_has_channels_last, path, name + "_state_has_channels_last");
   }
-  RunOptions options = {};
-  options.threads = threads;
-  f.model = f.create(&options);
+  f.options.threads = threads;
+  f.model = f.create(&f.options);
   if (!f.model) fail(path, ": memory is short");
   inputs_ = edges(f.input);
   outputs_ = edges(f.output);
@@ -93,6 +95,8 @@ CompiledLibrary::CompiledLibrary(const std::string &path, const std::string &nam
 }
 
 CompiledLibrary::~CompiledLibrary() = default;
+
+size_t CompiledLibrary::memory_bytes() const { return functions_->memory_bytes(&functions_->options); }
 
 void CompiledLibrary::watch(std::function<void(const std::string &)> after_step) {
   after_step_ = std::move(after_step);

@@ -28,6 +28,9 @@ class CompiledLibrary {
   // What a run leaves for the next one, in the handle that this has; none for most models.
   const std::vector<Edge> &states() const { return states_; }
 
+  // Of the handle that this has, beside what it is given.
+  size_t memory_bytes() const;
+
   // Inputs and outputs in the model's order.
   std::vector<Tensor> run(const std::vector<Tensor> &inputs) const;
 

@@ -37,14 +37,16 @@ void add_update(Graph &graph, const std::string &parameter, const std::string &g
 }
 
 // The names that parameters and buffers have, each once: memory that has several has that of the first parameter.
-std::map<std::string, Tensor> names_of(Module &net) {
+std::map<std::string, Tensor> names_of(Module &net, const NamedTensors &inputs) {
   std::map<std::string, Tensor> names;
   std::unordered_set<const void *> seen;
   for (const auto &[name, p] : net.named_parameters())
     if (seen.insert(p.value().raw()).second) names[name] = p.value();
   for (const auto &[name, t] : net.state())
     if (seen.insert(t.raw()).second) names[name] = t;
-  for (const char *taken : {"x", "labels", "loss", rate_name, random_name})
+  std::vector<std::string> of_step = {"loss", rate_name, random_name};
+  for (const auto &[name, t] : inputs) of_step.push_back(name);
+  for (const std::string &taken : of_step)
     if (names.count(taken)) fail("a training step: the net has state called '", taken, "', as the step has");
   names[random_name] = random_stream();
   return names;
@@ -58,14 +60,19 @@ std::string name_of(const Tensor &state, const std::map<std::string, Tensor> &na
 }
 
 // The net and its loss, with the state that layers keep.
-Graph traced(Module &net, const Tensor &x, const Tensor &labels, const Loss &loss) {
-  const std::map<std::string, Tensor> names = names_of(net);
+Graph traced(Module &net, const NamedTensors &inputs, const LossOfInputs &loss) {
+  const std::map<std::string, Tensor> names = names_of(net, inputs);
   const Recording recording;
   const NotedState noted;
-  const Variable in(Tensor::outline(x.shape(), x.type())), wanted(Tensor::outline(labels.shape(), labels.type()));
-  NamedVariables outputs = {{"loss", loss(net(in), wanted)}};
+  NamedVariables given;
+  std::vector<Variable> in;
+  for (const auto &[name, t] : inputs) {
+    in.emplace_back(Tensor::outline(t.shape(), t.type()));
+    given.emplace_back(name, in.back());
+  }
+  NamedVariables outputs = {{"loss", loss(in)}};
   for (const auto &[state, next] : noted.all()) outputs.emplace_back(name_of(state, names) + ".next", next);
-  Graph graph = trace({{"x", in}, {"labels", wanted}}, outputs, names);
+  Graph graph = trace(given, outputs, names);
   std::vector<std::string> nexts(graph.outputs.begin() + 1, graph.outputs.end());
   graph.outputs.resize(1);
   for (size_t i = 0; i < nexts.size(); ++i)
@@ -100,7 +107,13 @@ Graph training_step(const Graph &graph, const std::string &loss, const std::vect
 }
 
 Graph training_step(Module &net, const Tensor &x, const Tensor &labels, const Loss &loss, const Optimizer &optimizer) {
-  const Graph graph = traced(net, x, labels, loss);
+  return training_step(
+      net, {{"x", x}, {"labels", labels}}, [&](const std::vector<Variable> &in) { return loss(net(in[0]), in[1]); },
+      optimizer);
+}
+
+Graph training_step(Module &net, const NamedTensors &inputs, const LossOfInputs &loss, const Optimizer &optimizer) {
+  const Graph graph = traced(net, inputs, loss);
   std::vector<std::string> parameters;
   for (const auto &[name, p] : net.named_parameters())
     if (p.requires_gradient() && graph.values.count(name)) parameters.push_back(name);

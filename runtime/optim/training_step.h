@@ -20,9 +20,15 @@ namespace saltern {
 // The loss of what a net says, given what it should have said.
 using Loss = std::function<Variable(const Variable &y, const Variable &labels)>;
 
+// The same of whatever a step is given.
+using LossOfInputs = std::function<Variable(const std::vector<Variable> &inputs)>;
+using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
+
 // The step of a net, each of its parts in the mode that it is in, for batches of these shapes and types: the elements of x
 // and labels mean nothing. Parameters that require no gradient, or that the loss does not depend on, stay as they are.
 Graph training_step(Module &net, const Tensor &x, const Tensor &labels, const Loss &loss, const Optimizer &optimizer);
+// The same of inputs by these names, for a net that has several.
+Graph training_step(Module &net, const NamedTensors &inputs, const LossOfInputs &loss, const Optimizer &optimizer);
 
 // The step of a graph that has a loss, of one element, and these parameters, which are constants of it. State that it has
 // stays; what updates keep begins as zeros.

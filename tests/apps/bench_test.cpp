@@ -36,6 +36,36 @@ TEST_F(Bench, AModelIsOneLineWithItsTimes) {
   EXPECT_FALSE(line.contains("layers"));
 }
 
+TEST_F(Bench, ATrainingStepHasItsTimesCompiledAndOnTheTape) {
+  const json compiled = bench("--train --batch 5 --loss mse --optimizer adam --layers"),
+             taped = bench("--train --batch 5 --loss mse --optimizer adam --tape");
+  EXPECT_EQ(compiled["step"], "compiled");
+  EXPECT_EQ(taped["step"], "tape");
+  EXPECT_GT(compiled["layers"].size(), 0u);
+  EXPECT_EQ(compiled["parameters"], taped["parameters"]);
+  for (const json &line : {compiled, taped}) {
+    EXPECT_EQ(line["batch"], 5);
+    EXPECT_GT(line["min_ms"].get<double>(), 0);
+    EXPECT_LE(line["min_ms"].get<double>(), line["median_ms"].get<double>());
+    EXPECT_LT(line["last_loss"].get<double>(), 1);
+  }
+  EXPECT_GT(compiled["peak_bytes"].get<int64_t>(), 4 * compiled["parameters"].get<int64_t>());
+}
+
+TEST_F(Bench, TrainingThatCannotBeIsBadUsage) {
+  const auto expect_bad = [&](const std::string &arguments, const std::string &named) {
+    const Said said = run_program("saltern", "bench " + net + " " + arguments);
+    EXPECT_EQ(said.code, 2) << said.all;
+    EXPECT_NE(said.all.find(named), std::string::npos) << said.all;
+  };
+  expect_bad("--tape", "--train");
+  expect_bad("--train --batch 5 --loss hinge", "bce_with_logits");
+  expect_bad("--train --batch 5 --loss mse --optimizer none", "adamw");
+  expect_bad("--train --batch 5 --loss mse --optimizer adam --momentum 0.9", "--momentum");
+  expect_bad("--train --batch 4 --loss mse", "'x'");
+  expect_bad("--train --tape --layers", "--layers");
+}
+
 TEST_F(Bench, TwoThreadsOfACompiledModelHaveTimesToo) {
   const Said said = run_program("saltern", "bench " + net + " --compiled --threads 2 --seconds 0.05 --json",
                                 "SALTERN_CACHE=" + folder.file("cache"));

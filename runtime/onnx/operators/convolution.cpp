@@ -59,7 +59,7 @@ Operand convolution(Lowering &n, const Operand &x, const Operand &w, const Opera
   const Shape shape = image_of(x.shape[0], outputs, positions_of(axes));
   // The kernel for channels that are groups of their own takes constant weights where a model is compiled.
   const bool each_alone = groups > 1 && channels == 1 && outputs == groups;
-  if (has_library_kernel(x, w) && elements(shape) > 0 && (!each_alone || w.value.defined())) {
+  if (has_library_kernel(x, w) && elements(shape) > 0 && (!each_alone || w.value.defined() || trains(n))) {
     const Operand y = n.operation("conv2d", image_operands(n, {x, w, bias}),
                                   window_attributes(axes).with("groups", groups), as_image(shape));
     return n.casted(n.reshaped(y, shape), x.type);
@@ -154,6 +154,7 @@ void conv_transpose(Lowering &n) {
 
 }  // namespace
 
-const OperatorList convolution_operators = {{"Conv", conv}, {"ConvTranspose", conv_transpose}};
+const OperatorList convolution_operators = {
+    {"Conv", conv}, {"Conv", conv, nullptr, training_domain}, {"ConvTranspose", conv_transpose}};
 
 }  // namespace saltern

@@ -52,13 +52,15 @@ void batch_normalization(Lowering &n) {
   // The library's kernel takes f32, and constant statistics where a model is compiled.
   bool all_f32 = true, any_f64 = false;
   for (size_t i = 0; i < 5; ++i) {
-    all_f32 &= n.input(i).type == Type::f32 && (i == 0 || n.input(i).value.defined());
+    all_f32 &= n.input(i).type == Type::f32 && (i == 0 || n.input(i).value.defined() || trains(n));
     any_f64 |= n.input(i).type == Type::f64;
   }
   if (all_f32 && !training && elements(x.shape) > 0) {
     std::vector<Operand> all = {x};
     for (size_t i : {3, 4, 1, 2}) all.push_back(n.reshaped(n.input(i), {channels}));
-    n.give(0, n.reshaped(n.operation("batch_norm", all, {{"epsilon", epsilon(n)}}, x.shape), given.shape));
+    Attributes attributes = {{"epsilon", epsilon(n)}};
+    if (trains(n)) attributes.set("momentum", n.attributes().real("momentum", 0.9));
+    n.give(0, n.reshaped(n.operation("batch_norm", all, attributes, x.shape), given.shape));
     return;
   }
   const Type type = any_f64 ? Type::f64 : Type::f32;
@@ -187,13 +189,10 @@ void local_response_normalization(Lowering &n) {
 }  // namespace
 
 const OperatorList normalization_operators = {
-    {"BatchNormalization", batch_normalization},
-    {"GroupNormalization", group_normalization},
-    {"InstanceNormalization", instance_normalization},
-    {"LRN", local_response_normalization},
-    {"LayerNormalization", layer_normalization},
-    {"LpNormalization", lp_normalization},
-    {"MeanVarianceNormalization", mean_variance_normalization},
+    {"BatchNormalization", batch_normalization}, {"BatchNormalization", batch_normalization, nullptr, training_domain},
+    {"GroupNormalization", group_normalization}, {"InstanceNormalization", instance_normalization},
+    {"LRN", local_response_normalization},       {"LayerNormalization", layer_normalization},
+    {"LpNormalization", lp_normalization},       {"MeanVarianceNormalization", mean_variance_normalization},
     {"RMSNormalization", rms_normalization},
 };
 

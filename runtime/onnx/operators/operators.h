@@ -32,6 +32,11 @@ struct Operator {
   bool host_first = false;
 };
 
+// The domain of operators that train (runtime/onnx/trainable.h), beside ONNX's own of the same names: they are Saltern's
+// operations whatever they read, so that these are found again where weights are no constants.
+constexpr char training_domain[] = "saltern.training";
+inline bool trains(const Lowering &n) { return n.node().domain == training_domain; }
+
 // Adds a row while a program runs; not while models do. Its domain and name are new.
 void add_operator(const Operator &row);
 // Null where there is none.

@@ -116,11 +116,25 @@ void dropout(Lowering &n) {
   n.give({kept, mask});
 }
 
+// Seed and position are drawn where it is run.
+void training_dropout(Lowering &n) {
+  const Operand &x = n.input(0);
+  if (x.type != Type::f32) unsupported("in training it takes f32, and x is ", facts(x.type).name);
+  const double ratio = n.opset() < 12 ? n.attributes().real("ratio", 0.5)
+                       : n.has(1)     ? n.known(1, "ratio").reals().at(0)
+                                      : 0.5;
+  if (ratio < 0 || ratio >= 1) fail("its ratio is ", ratio, "; expected one from 0 to less than 1");
+  if (ratio == 0) return n.give(0, x);
+  const Operand random = n.constant(Tensor::zeros({2}, Type::i64));
+  n.give(0, n.operation("dropout", {x, random}, {{"probability", ratio}}, x.shape));
+}
+
 }  // namespace
 
 const OperatorList random_operators = {
     {"Bernoulli", bernoulli},
     {"Dropout", dropout},
+    {"Dropout", training_dropout, nullptr, training_domain},
     {"Multinomial", multinomial},
     {"RandomNormal", random_of_shape<true>},
     {"RandomNormalLike", random_like<true>},

@@ -149,6 +149,18 @@ TEST(FusedStatistics, OfFewLongRowsAreApart) {
   EXPECT_EQ(with_fused_statistics(b.finish({norm(b, "x", 1)})).nodes.size(), 4u);
 }
 
+// Sums that a reader takes again and again, as a pool's gradient takes those of a convolution, are computed once.
+TEST(FusedStatistics, ThatWouldBeComputedManyTimesAreApart) {
+  FormulaGraph b({16, 12});
+  const std::string sums = b.formula({16}, {"x"}, reduce(formula::Function::sum, {12}, [](const auto &s) {
+                                       return load(0, Type::f32, {axis(0), s[0]});
+                                     }));
+  const std::string y = b.formula({32}, {sums}, load(0, Type::f32, {formula::quotient(axis(0), 2)}) * 3.0);
+  const Graph g = b.finish({y}), after = with_fused_statistics(g);
+  EXPECT_EQ(after.nodes.size(), 2u) << to_text(after);
+  expect_right_when_compiled(g);
+}
+
 TEST(Views, AreOnePieceOfTheOperandsMemory) {
   FormulaGraph b({4, 6, 16});
   const auto part = [&](const Shape &shape, const std::vector<Expression> &indices) {

@@ -1,0 +1,112 @@
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "apps/saltern/bench_model.h"
+#include "apps/saltern/command.h"
+#include "apps/saltern/layer_times.h"
+#include "apps/saltern/training_model.h"
+#include "generators/model/compile_step.h"
+#include "runtime/autograd/backward.h"
+#include "runtime/kernels/thread_pool.h"
+#include "runtime/report/progress.h"
+#include "runtime/tensor/memory.h"
+
+namespace saltern {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Milliseconds of each step, sorted.
+std::vector<double> timed_steps(const std::function<void()> &step, double seconds) {
+  constexpr size_t least = 5;
+  for (int i = 0; i < 2; ++i) step();  // the first ones allocate
+  std::vector<double> times;
+  const auto until = Clock::now() + std::chrono::duration<double>(seconds);
+  while (times.size() < least || Clock::now() < until) {
+    const auto begin = Clock::now();
+    step();
+    times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
+  }
+  std::sort(times.begin(), times.end());
+  return times;
+}
+
+}  // namespace
+
+int bench_training(const BenchModelOptions &o) {
+  const char *not_here = o.layers && o.tape ? "--layers"
+                         : !o.trace.empty() ? "--trace"
+                         : o.compiled       ? "--compiled"
+                                            : nullptr;
+  if (not_here)
+    throw BadInput(std::string(not_here) + " is not for --train, whose steps are compiled unless --tape is given");
+  o.device.expect_cpu("--train", "steps are compiled for it");
+  const LimitInstructionSet limit(o.machine.set());
+  set_threads(o.machine.threads);
+  const LoadedModel file(o.model);
+  TrainingModel model(file, o.training);
+  const LossOfInputs loss = model.loss();
+  const std::vector<Tensor> batch = model.random_batch();
+  const std::vector<Variable> variables(batch.begin(), batch.end());
+  double last = 0;
+  const auto on_tape = [&] {
+    const Variable l = loss(variables);
+    last = l.value().item();
+    backward(l);
+    model.optimizer().step();
+    model.optimizer().clear_gradients();
+  };
+  std::optional<CompiledStep> compiled;
+  if (!o.tape) {
+    std::optional<Progress> bar;
+    compiled = on_input([&] {
+      return compile_step(model.net(), model.inputs(), loss, model.optimizer(),
+                          {o.machine.threads, [&](int done, int all) {
+                             if (!bar) bar.emplace("compiling", all);
+                             bar->update(done);
+                           }});
+    });
+  }
+  const std::vector<double> times =
+      timed_steps([&] { o.tape ? on_tape() : void(last = (*compiled)(batch)); }, o.seconds);
+  const double median = times[times.size() / 2];
+  const size_t peak = o.tape ? memory_use().most_in_use : compiled->memory_bytes();
+  std::optional<LayerTimes> layers;
+  if (o.layers) {
+    layers.emplace(compiled_layers_of(compiled->graph()));
+    compiled->watch([&](const std::string &) { layers->done(); });
+    for (int i = 0; i < 20; ++i) layers->record([&] { (*compiled)(batch); });
+  }
+  if (o.json) {
+    nlohmann::ordered_json row = {{"model", o.model.path},
+                                  {"step", o.tape ? "tape" : "compiled"},
+                                  {"loss", o.training.loss},
+                                  {"optimizer", o.training.optimizer},
+                                  {"batch", o.training.batch},
+                                  {"parameters", model.net().parameter_count()},
+                                  {"isa", o.machine.isa},
+                                  {"threads", o.machine.threads},
+                                  {"median_ms", median},
+                                  {"min_ms", times.front()},
+                                  {"p90_ms", times[times.size() * 9 / 10]},
+                                  {"peak_bytes", peak},
+                                  {"last_loss", last},
+                                  {"runs", times.size()}};
+    if (layers) row["layers"] = to_json(layers->medians());
+    std::printf("%s\n", row.dump().c_str());
+    return 0;
+  }
+  if (layers) std::printf("%s", table(layers->medians()).c_str());
+  std::printf("%s: a %s step of %s and %s, batch %lld, %s, %d thread%s: median %.3f ms, best %.3f ms; %.1f MB\n",
+              o.model.path.c_str(), o.tape ? "taped" : "compiled", o.training.loss.c_str(),
+              o.training.optimizer.c_str(), static_cast<long long>(o.training.batch), o.machine.isa.c_str(),
+              o.machine.threads, o.machine.threads == 1 ? "" : "s", median, times.front(),
+              static_cast<double>(peak) / 1e6);
+  return 0;
+}
+
+}  // namespace saltern

@@ -1,0 +1,39 @@
+#pragma once
+// A graph as a net, which trains: some constants are its parameters, and what batch norms keep is its buffers.
+//
+//   GraphNet net(graph, {"conv.weight", "conv.bias"});
+//   const Variable y = net(x);
+//
+// In training mode a node batch_norm whose statistics are constants takes those of the batch, and keeps them by its momentum
+// as ONNX says (momentum of the old ones, and the variance of the batch as it is); a node dropout draws. In evaluation mode
+// the first is as it stands, the second passes its input on.
+
+#include "runtime/graph/graph.h"
+#include "runtime/layers/module.h"
+
+namespace saltern {
+
+class GraphNet : public Module {
+ public:
+  // A lowered graph without state or open sizes. Parameters have memory of their own, that of convolutions as kernels want it.
+  GraphNet(Graph graph, const std::vector<std::string> &parameters);
+
+  // An output of the graph, of all its inputs in their order.
+  Variable output(const std::string &name, const std::vector<Variable> &inputs);
+  // The first output of one input.
+  Variable forward(const Variable &x) override;
+  void visit(Visitor &v) override;
+  std::string class_name() const override { return "GraphNet"; }
+
+  // What it computes in evaluation mode, with parameters and buffers as they are.
+  Graph inference() const;
+
+ private:
+  std::vector<Variable> computed(const Graph::Node &node, const std::vector<Variable> &in);
+
+  Graph graph_;
+  std::map<std::string, Variable> parameters_;
+  std::map<std::string, Tensor> buffers_;
+};
+
+}  // namespace saltern
