@@ -111,8 +111,8 @@ void define_bench(CLI::App &app, Action &chosen) {
                                                            " takes the options that stand behind it and that it has");
     if (!kernels.empty()) return;
     if (whole->model.path.empty()) throw CLI::RequiredError("MODEL, or one of the kernels below,");
-    for (const char *name : {"--tape", "--loss", "--optimizer", "--rate", "--momentum", "--weight-decay", "--batch"})
-      if (!whole->train && app.get_option(name)->count() > 0) throw CLI::ValidationError(name, "is for --train");
+    if (whole->tape && !whole->train) throw CLI::ValidationError("--tape", "is for --train");
+    expect_train(app, whole->train);
     chosen = [whole] { return whole->train ? bench_training(*whole) : bench_model(*whole); };
   });
   app.footer(

@@ -12,6 +12,7 @@
 
 #include "apps/saltern/command.h"
 #include "apps/saltern/loaded_model.h"
+#include "apps/saltern/training_model.h"
 #include "generators/model/kernel_library.h"
 #include "runtime/report/progress.h"
 
@@ -23,6 +24,8 @@ struct CompileOptions {
   ModelOptions model;
   generators::CompileOptions compile;
   std::string dynamic;
+  bool train = false;
+  TrainingOptions training;
   std::vector<std::string> kernels;
   int chunk = 8;
   bool json = false, no_cache = false;
@@ -59,6 +62,10 @@ nlohmann::ordered_json as_json(const std::string &name, const generators::Compil
 
 generators::CompiledModel compiled(const CompileOptions &o) {
   const LoadedModel model(o.model);
+  if (o.train) {
+    TrainingModel trained(model, o.training);
+    return compile_training(trained.step(), trained.inference(), o.compile);
+  }
   if (o.dynamic.empty()) return compile_model(model.lowered(), o.compile);
   const Graph many = model.lowered_for_batch(o.dynamic, o.chunk), one = model.lowered_for_batch(o.dynamic, 1);
   return compile_batched_model(many, one, o.compile);
@@ -88,6 +95,8 @@ int run_kernels(const CompileOptions &o) {
 int run_compile(CompileOptions o) {
   if (!o.kernels.empty()) return run_kernels(o);
   if (o.model.path.empty()) throw BadInput("a MODEL is required, or --kernels");
+  if (o.train && !o.dynamic.empty())
+    throw BadInput("--train is for a batch of one size (--batch), and --dynamic for any");
   if (o.compile.name.empty()) o.compile.name = name_from(o.model.path);
   if (o.compile.cache.empty() && !o.no_cache) o.compile.cache = generators::default_cache_folder();
   if (o.no_cache) o.compile.cache.clear();
@@ -141,10 +150,16 @@ void define_compile(CLI::App &app, Action &chosen) {
       "A batch of any size at run time, by NAME_run_batch: the name of the inputs' first dimension, or batch");
   app.add_option("--chunk", o->chunk, "With --dynamic: how many samples kernels are made for, beside one")
       ->check(CLI::Range(2, 4096));
+  app.add_flag("--train", o->train,
+               "A model that trains: NAME_train_step, NAME_save, NAME_load and NAME_set_rate beside NAME_run");
+  o->training.add_to(app);
   app.add_option("--jobs,--threads", o->compile.jobs, "Processes that compile at the same time; by default, one a core")
       ->check(CLI::Range(1, 1024));
   app.add_flag("--json", o->json, "One line of JSON");
-  app.callback([o, &chosen] { chosen = [o] { return run_compile(*o); }; });
+  app.callback([o, &app, &chosen] {
+    expect_train(app, o->train);
+    chosen = [o] { return run_compile(*o); };
+  });
 }
 
 }  // namespace saltern

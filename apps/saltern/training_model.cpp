@@ -42,6 +42,7 @@ TrainingModel::TrainingModel(const LoadedModel &model, const TrainingOptions &o)
   on_input([&] {
     const TrainableModel made = made_trainable(model, o.batch);
     scores_ = scores_of(made, loss_);
+    outputs_ = made.outputs;
     scores_shape_ = made.graph.value(scores_).shape;
     if (made.parameters.empty()) fail("it has no parameters: initializers of f32 with dimensions");
     for (const std::string &name : made.graph.inputs) {
@@ -58,6 +59,17 @@ LossOfInputs TrainingModel::loss() {
   return [this](const std::vector<Variable> &in) {
     return loss_.of(net_->output(scores_, {in.begin(), in.end() - 1}), in.back());
   };
+}
+
+Graph TrainingModel::step() {
+  return on_input([&] { return training_step(*net_, inputs_, loss(), *optimizer_); });
+}
+
+Graph TrainingModel::inference() const {
+  Graph graph = net_->inference();
+  graph.outputs = outputs_;
+  graph.remove_unused();
+  return graph;
 }
 
 std::vector<Tensor> TrainingModel::random_batch(uint64_t seed) const {

@@ -23,6 +23,9 @@ class TrainingModel {
   const NamedLoss &named_loss() const { return loss_; }
   // Of inputs as above. This must live as long as it.
   LossOfInputs loss();
+  // The step as a graph, and the model as it is where nothing trains (GraphNet::inference).
+  Graph step();
+  Graph inference() const;
   // Real numbers in [-1, 1), or labels in [0, 1); integers in [0, 4), or labels of any class. The same for the same seed.
   std::vector<Tensor> random_batch(uint64_t seed = 1) const;
 
@@ -31,6 +34,7 @@ class TrainingModel {
   std::unique_ptr<GraphNet> net_;
   std::unique_ptr<Optimizer> optimizer_;
   std::string scores_;
+  std::vector<std::string> outputs_;
   Shape scores_shape_;
   NamedTensors inputs_;
 };

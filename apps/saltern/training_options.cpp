@@ -68,6 +68,11 @@ void TrainingOptions::add_to(CLI::App &app) {
       ->capture_default_str();
 }
 
+void expect_train(const CLI::App &app, bool train) {
+  for (const char *name : {"--loss", "--optimizer", "--rate", "--momentum", "--weight-decay", "--batch"})
+    if (!train && app.get_option(name)->count() > 0) throw CLI::ValidationError(name, "is for --train");
+}
+
 const NamedLoss &TrainingOptions::named_loss() const { return named(named_losses(), "--loss", loss); }
 
 std::unique_ptr<Optimizer> TrainingOptions::optimizer_of(Module &net) const {

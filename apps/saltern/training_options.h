@@ -24,4 +24,7 @@ struct TrainingOptions {
   std::unique_ptr<Optimizer> optimizer_of(Module &net) const;
 };
 
+// For a command with --train: these are for nothing else.
+void expect_train(const CLI::App &app, bool train);
+
 }  // namespace saltern

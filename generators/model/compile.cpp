@@ -4,9 +4,11 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <set>
 #include <thread>
 
 #include "generators/model/driver.h"
+#include "generators/model/emit.h"
 #include "generators/model/kernel_cache.h"
 #include "generators/model/kernel_jobs.h"
 #include "generators/model/kernel_memory.h"
@@ -88,11 +90,13 @@ void check(const CompileOptions &options) {
 
 namespace {
 
-CompiledModel compile_variants(const std::vector<Graph> &variants, int64_t samples, const CompileOptions &options) {
+CompiledModel compile_variants(const std::vector<Graph> &variants, int64_t samples, const CompileOptions &options,
+                               bool training = false) {
   const std::vector<CpuTarget> targets = chosen_targets(options.targets);
   PlannedModel model = planned(variants, options.state_outside);
   Plan &plan = model.plan;
   plan.samples = samples;
+  plan.training = training;
 
   make_folder(options.folder);
   const TemporaryFolder work;
@@ -149,7 +153,38 @@ Graph prepared(const Graph &graph) {
   return prepared_for_inference(graph);
 }
 
+// The graph with the state of another one, which leaves it as it is.
+Graph with_state_of(const Graph &step, Graph graph) {
+  for (const Graph::State &s : step.state) {
+    const auto found = graph.values.find(s.value);
+    if (found == graph.values.end())
+      graph.values[s.value] = {s.initial.shape(), s.initial.type(), {}};
+    else if (!found->second.constant.defined() || found->second.shape != s.initial.shape())
+      fail("the model has a value '", s.value, "', which is state of its training step and something else here");
+    graph.add_state(s.value, s.value, s.initial);
+  }
+  return graph;
+}
+
 }  // namespace
+
+CompiledModel compile_training(const Graph &step, const Graph &model, const CompileOptions &options) {
+  check(options);
+  std::vector<std::string> inputs = step.given();
+  if (!inputs.empty()) inputs.pop_back();
+  if (inputs != model.given() || step.asked().size() != 1)
+    fail("a training step takes the inputs of its model and labels, and gives a loss");
+  std::vector<Graph> variants = {prepared(step), prepared(with_state_of(step, model))};
+  std::set<std::string> read;
+  for (const Graph::Node &n : variants[1].nodes) read.insert(n.inputs.begin(), n.inputs.end());
+  for (const Graph::State &s : step.state) {
+    Graph::Value &here = variants[1].values.at(s.value);
+    if (!read.count(s.value)) here.layout = variants[0].value(s.value).layout;  // moments and such: nobody minds
+    if (is_channels_last(variants[0].value(s.value)) != is_channels_last(here))
+      unsupported("the state '", s.value, "' lies otherwise in memory where the model trains than where it runs");
+  }
+  return compile_variants(variants, 0, options, true);
+}
 
 CompiledModel compile_model(const Graph &graph, const CompileOptions &options) {
   check(options);

@@ -54,5 +54,9 @@ CompiledModel compile_model(const Graph &graph, const CompileOptions &options);
 // A model whose batch is known at run time: the same model for many samples at once, and for one. Throws an Unsupported
 // that names the node where samples cannot be shown to be independent (samples.h).
 CompiledModel compile_batched_model(const Graph &many, const Graph &one, const CompileOptions &options);
+// A training step (runtime/optim/training_step.h), whose last input is labels and whose output is the loss, and the model that
+// it trains, whose inputs are the others. What both have by one name is one: constants of the model that are state of the
+// step are that state.
+CompiledModel compile_training(const Graph &step, const Graph &model, const CompileOptions &options);
 
 }  // namespace saltern::generators

@@ -95,8 +95,9 @@ std::string variant_tables(const Plan &plan, const std::string &name) {
           << edge_table(variant.outputs, "output_edges_" + number);
     edges << copy_table(variant.copies, "copies_" + number);
     variants << "  {steps_" << v << ", " << variant.steps.size() << ", input_edges_" << v << ", output_edges_" << v
-             << ", input_facts, output_facts, " << variant.inputs.size() << ", " << variant.outputs.size()
-             << ", copies_" << v << "},\n";
+             << (plan.training && v == 0 ? ", train_input_facts, train_output_facts, "
+                                         : ", input_facts, output_facts, ")
+             << variant.inputs.size() << ", " << variant.outputs.size() << ", copies_" << v << "},\n";
   }
   return kernels.str() + "static const struct use uses[] = {\n" + uses.str() + "};\n" + steps.str() + edges.str() +
          "static const struct variant variants[] = {\n" + variants.str() + "};\n";
@@ -126,7 +127,9 @@ std::string size_table(const Plan &plan, const CpuNeed &least, const KernelMemor
 }
 
 std::string state_tables(const Plan &plan, const std::string &name) {
-  return fact_table(plan.seen().state, "state", name) + edge_table(plan.seen().state, "state_edges");
+  const std::string tables =
+      fact_table(plan.seen().state, "state", name) + edge_table(plan.seen().state, "state_edges");
+  return tables + "#define STATE_HASH \"" + content_hash(tables) + "\"\n";
 }
 
 DriverFacts facts_of(const Plan &plan, const std::string &name, bool weights_inside) {
@@ -135,7 +138,8 @@ DriverFacts facts_of(const Plan &plan, const std::string &name, bool weights_ins
           "",
           {{"NAME_WEIGHTS_IN_FILE", !weights_inside},
            {"NAME_ANY_BATCH", plan.samples > 0},
-           {"NAME_STATE", !plan.seen().state.empty()}},
+           {"NAME_STATE", !plan.seen().state.empty()},
+           {"NAME_TRAINING", plan.training}},
           {{"NAME_INPUTS", count(plan.seen().inputs)},
            {"NAME_OUTPUTS", count(plan.seen().outputs)},
            {"NAME_STATES", count(plan.seen().state)},
@@ -162,7 +166,11 @@ std::string driver_text(const Plan &plan, const std::string &name, bool weights_
                         const KernelMemory &memory) {
   DriverFacts facts = facts_of(plan, name, weights_inside);
   facts.tables = size_table(plan, least, memory) + fact_table(plan.seen().inputs, "input", name) +
-                 fact_table(plan.seen().outputs, "output", name) + variant_tables(plan, name);
+                 fact_table(plan.seen().outputs, "output", name);
+  if (plan.training)
+    facts.tables += fact_table(plan.variants[0].inputs, "train_input", name) +
+                    fact_table(plan.variants[0].outputs, "train_output", name);
+  facts.tables += variant_tables(plan, name);
   if (!plan.seen().state.empty()) facts.tables += state_tables(plan, name);
   if (!weights_inside) facts.tables += "#define WEIGHTS_HASH \"" + weights_hash(plan.weights) + "\"\n";
   return driver_source("NAME_driver.c", facts);

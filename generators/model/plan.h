@@ -66,6 +66,7 @@ struct Variant {
 struct Plan {
   std::vector<Variant> variants;  // the last one is what users see: the whole model, or one sample of it
   int64_t samples = 0;            // of the first variant, where the batch is known at run time; else zero
+  bool training = false;  // the first variant is a training step, whose last input is labels; the state is both's
   int64_t workspace_bytes = 0;
   // Of a handle; the latter: where its beginning is among the weights. None where state lies outside (compile.h).
   int64_t state_bytes = 0, first_state = 0;

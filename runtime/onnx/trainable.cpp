@@ -96,6 +96,7 @@ TrainableModel trainable(Model model, std::map<std::string, Shape> shapes, int64
         made.before_last = last->inputs.at(0);
         made.last_axis = last->attributes.integer("axis", model.opset() < 13 ? 1 : -1);
       }
+  made.outputs = g.outputs;
   if (!made.last_operator.empty() && !g.is_output(made.before_last)) g.outputs.push_back(made.before_last);
   make_trainable(g);
   model.opsets[training_domain] = model.opset();
@@ -126,7 +127,7 @@ TrainableModel trainable(Model model, std::map<std::string, Shape> shapes, int64
 }
 
 TrainableModel trainable(const Graph &net) {
-  TrainableModel made = {net, {}, "", "", 0};
+  TrainableModel made = {net, {}, net.outputs, "", "", 0};
   if (const Graph::Node *last = net.producer(net.outputs.at(0)))
     for (const auto &row : last_operators)
       if (last->operation == row.operation) {

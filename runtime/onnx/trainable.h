@@ -21,6 +21,7 @@ namespace saltern {
 struct TrainableModel {
   Graph graph;
   std::vector<std::string> parameters;
+  std::vector<std::string> outputs;  // those of the file
   // How the first output is made: by this operator ("Softmax", along this axis) of that value, which is an output, too. Empty
   // where it is another one than Softmax, LogSoftmax and Sigmoid.
   std::string last_operator, before_last;

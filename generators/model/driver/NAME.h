@@ -73,6 +73,19 @@ int NAME_state_number(const char *name);
 /* Copies it out of the handle, or into it: `bytes` of NAME_state. Not zero: there is no such state, or a null pointer. */
 int NAME_get_state(const NAME_model *model, int number, void *to);
 int NAME_set_state(NAME_model *model, int number, const void *from);
+/* All of it to a file, or from one. Not zero: NAME_error says what is wrong: the file cannot be written or read, is damaged,
+   or is not of this model; the state is as it was then. A file that is written over stays whole until the new one is. */
+int NAME_save(NAME_model *model, const char *path);
+int NAME_load(NAME_model *model, const char *path);
+#endif
+#ifdef NAME_TRAINING
+/* One training step on a batch: gives its loss as it is before the step, and moves the parameters, which are state, as is
+   all that the optimizer keeps. `inputs` are those of NAME_run; errors are as there. */
+int NAME_train_step(NAME_model *model, const void *const *inputs, const void *labels, float *loss);
+/* What the labels look like. */
+const NAME_tensor *NAME_labels(void);
+/* The learning rate of steps from now on. Not zero: there is no model. */
+int NAME_set_rate(NAME_model *model, float rate);
 #endif
 
 /* Zero, or an error whose text NAME_error gives: a null pointer among the inputs or outputs, or a CPU that lacks what the

@@ -59,6 +59,7 @@ static uint8_t *place(const NAME_model *model, int region, int64_t offset) {
 }
 #ifdef NAME_STATE
 #include "state.h"
+#include "state_file.h"
 #endif
 
 static int run_step(NAME_model *model, const struct step *s) {
@@ -209,5 +210,19 @@ int NAME_run_batch(NAME_model *model, size_t count, const void *const *inputs, v
     result = run_variant(model, &variants[0], done, inputs, outputs);
   for (; !result && done < count; ++done) result = run_variant(model, &variants[1], done, inputs, outputs);
   return result;
+}
+#endif
+#ifdef NAME_TRAINING
+
+const NAME_tensor *NAME_labels(void) { return &train_input_facts[NAME_INPUTS]; }
+
+int NAME_set_rate(NAME_model *model, float rate) { return NAME_set_state(model, NAME_state_number("rate"), &rate); }
+
+int NAME_train_step(NAME_model *model, const void *const *inputs, const void *labels, float *loss) {
+  const void *all[NAME_INPUTS + 1] = {0};
+  void *outputs[] = {loss};
+  for (int i = 0; inputs && i < NAME_INPUTS; ++i) all[i] = inputs[i];
+  all[NAME_INPUTS] = labels;
+  return ready(model, &variants[0], all, outputs) ? run_variant(model, &variants[0], 0, all, outputs) : -1;
 }
 #endif

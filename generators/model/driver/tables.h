@@ -40,4 +40,10 @@ static const struct variant variants[] = {
 static const int64_t state_shape_0[] = {4};
 static const NAME_tensor state_facts[] = {{"s", "f32", 1, state_shape_0, 4, 16}};
 static const struct edge state_edges[] = {{in_state, 0, 1, 1, 4, 4, 0}};
+/* Of all that is known of the state: what tells its files from others. */
+#define STATE_HASH "0123456789abcdef0123456789abcdef"
+#endif
+#ifdef NAME_TRAINING
+static const NAME_tensor train_input_facts[] = {{"x", "f32", 4, input_shape_0, 24, 96},
+                                                {"labels", "f32", 4, output_shape_0, 24, 96}};
 #endif

@@ -1,0 +1,216 @@
+// `saltern compile --train`: a C program trains an imported model as the tape does.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "runtime/autograd/backward.h"
+#include "runtime/graph/executor.h"
+#include "runtime/graph/graph_net.h"
+#include "runtime/graph/trace.h"
+#include "runtime/nn/all.h"
+#include "runtime/onnx/export.h"
+#include "runtime/onnx/trainable.h"
+#include "runtime/optim/optimizer.h"
+#include "tests/apps/run_program.h"
+#include "tests/scratch_folder.h"
+
+namespace saltern {
+namespace {
+
+constexpr int64_t batch = 6, steps = 25;
+
+Sequential small_net() {
+  nn::manual_seed(4);
+  return Sequential(nn::Conv2d(2, 4, 3, 1, 1), nn::BatchNorm2d(4), nn::ReLU(), nn::MaxPool2d(2), nn::Flatten(),
+                    nn::Linear(36, 3), nn::Softmax(1));
+}
+
+std::string text_of(const std::string &path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// Element i of x and label i of the batch of a step, in C and here.
+double element(int64_t step, int64_t i) { return static_cast<double>((i * 37 + step * 11) % 101) / 50 - 1; }
+int64_t label(int64_t step, int64_t i) { return (i + step) % 3; }
+
+const char *const program = R"(
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "net.h"
+
+static float x[6 * 2 * 6 * 6], y[6 * 3], again[6 * 3];
+static int64_t labels[6];
+static int allocations, counts;
+
+void *__real_malloc(size_t);
+void *__real_calloc(size_t, size_t);
+void *__real_realloc(void *, size_t);
+int __real_posix_memalign(void **, size_t, size_t);
+void *__wrap_malloc(size_t n) { allocations += counts; return __real_malloc(n); }
+void *__wrap_calloc(size_t n, size_t m) { allocations += counts; return __real_calloc(n, m); }
+void *__wrap_realloc(void *p, size_t n) { allocations += counts; return __real_realloc(p, n); }
+int __wrap_posix_memalign(void **p, size_t a, size_t n) { allocations += counts; return __real_posix_memalign(p, a, n); }
+
+static int fails(net_model *m, const char *path, const char *why) {
+  const int bad = net_load(m, path) && strstr(net_error(m), path) && strstr(net_error(m), why);
+  if (!bad) printf("%s: %s\n", path, net_error(m));
+  return !bad;
+}
+
+static void write_part(const char *path, const char *from, long bytes, long changed) {
+  static char all[1 << 20];
+  FILE *in = fopen(from, "rb"), *out = fopen(path, "wb");
+  long n = (long)fread(all, 1, sizeof all, in);
+  if (changed >= 0) all[changed] ^= 1;
+  fwrite(all, 1, (size_t)(n + bytes), out);
+  fclose(in);
+  fclose(out);
+}
+
+int main(int count, char **arguments) {
+  net_options options = {0};
+  options.threads = count > 1 ? atoi(arguments[1]) : 1;
+  net_model *model = net_create(&options), *other = net_create(NULL);
+  const void *inputs[] = {x};
+  void *outputs[] = {y}, *outputs_again[] = {again};
+  float loss = 0;
+  FILE *losses = fopen("losses", "wb"), *out = fopen("out", "wb");
+  if (net_INPUTS != 1 || net_OUTPUTS != 1 || strcmp(net_labels()->type, "i64") || net_labels()->elements != 6) return 2;
+  for (int step = 0; step < 25; ++step) {
+    for (int i = 0; i < 6 * 2 * 6 * 6; ++i) x[i] = (float)((double)((i * 37 + step * 11) % 101) / 50 - 1);
+    for (int i = 0; i < 6; ++i) labels[i] = (i + step) % 3;
+    if (step == 20 && net_set_rate(model, 0.01f)) return 3;
+    counts = 1;
+    if (net_train_step(model, inputs, labels, &loss)) return 4;
+    counts = 0;
+    fwrite(&loss, sizeof loss, 1, losses);
+  }
+  counts = 1;
+  if (net_run(model, inputs, outputs)) return 5;
+  counts = 0;
+  if (allocations) return 6;
+  fwrite(y, sizeof y, 1, out);
+  if (net_save(model, "state") || net_load(other, "state")) return 7;
+  if (net_run(other, inputs, outputs_again) || memcmp(y, again, sizeof y)) return 8;
+  if (net_train_step(model, inputs, labels, &loss) || net_run(model, inputs, outputs)) return 9;
+  /* Nothing of a file that is refused is taken. */
+  write_part("short", "state", -1, -1);
+  write_part("damaged", "state", 0, 600);
+  write_part("foreign", "state", 0, 44);
+  if (fails(other, "short", "cut short") || fails(other, "damaged", "damaged") || fails(other, "foreign", "another model") ||
+      fails(other, "net.h", "is not a file of a model's state") || fails(other, "nowhere", "cannot be read"))
+    return 10;
+  if (!net_save(other, "no/such/folder") || !strstr(net_error(other), "no/such/folder")) return 11;
+  memset(again, 0, sizeof again);
+  if (net_train_step(other, inputs, labels, &loss) || net_run(other, inputs, outputs_again)) return 12;
+  if (memcmp(y, again, sizeof y)) return 13;
+  if (!net_train_step(model, inputs, NULL, &loss) || !strstr(net_error(model), "'labels'")) return 14;
+  fclose(losses);
+  fclose(out);
+  net_destroy(model);
+  net_destroy(other);
+  return 0;
+}
+)";
+
+class TrainInC : public testing::Test {
+ protected:
+  TrainInC() {
+    Sequential net = small_net();
+    save_onnx(folder.file("net.onnx"), onnx_of(trace(net, {"batch", 2, 6, 6})));
+  }
+  Said compile(const std::string &arguments) {
+    return run_program("saltern",
+                       "compile " + folder.file("net.onnx") + " --train " + arguments + " -o " + folder.file("."),
+                       "SALTERN_CACHE=" + folder.file("cache"));
+  }
+  // Of main.c there; gives what it prints.
+  std::string built_and_run(const std::string &options, const std::string &arguments, int &code) {
+    const std::string build = "cd " + folder.file(".") + " && cc -std=c99 -Wall -Wextra -Werror -O1 " + options +
+                              " main.c libnet.a -lm -lpthread -o main && ";
+    return read_all(build + "./main " + arguments + " 2>&1", code);
+  }
+  std::vector<float> floats(const std::string &name) {
+    const std::string bytes = text_of(folder.file(name));
+    std::vector<float> all(bytes.size() / sizeof(float));
+    std::memcpy(all.data(), bytes.data(), all.size() * sizeof(float));
+    return all;
+  }
+  const ScratchFolder folder;
+};
+
+TEST_F(TrainInC, AsTheTapeDoesWithoutAllocating) {
+  const Said said = compile("--batch 6 --optimizer sgd --momentum 0.9 --rate 0.05 --json");
+  ASSERT_EQ(said.code, 0) << said.all;
+  folder.write("main.c", program);
+  const std::string wraps = "-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=posix_memalign";
+  std::vector<float> losses, outputs;
+  for (const char *threads : {"1", "2"}) {
+    int code = 0;
+    const std::string printed = built_and_run(wraps, threads, code);
+    ASSERT_EQ(code, 0) << printed;
+    if (losses.empty()) losses = floats("losses"), outputs = floats("out");
+    EXPECT_EQ(floats("losses"), losses);  // by one thread and by two
+    EXPECT_EQ(floats("out"), outputs);
+  }
+  ASSERT_EQ(losses.size(), static_cast<size_t>(steps));
+  EXPECT_LT(losses.back(), losses.front());
+
+  const TrainableModel model = trainable(load_onnx(folder.file("net.onnx")), {}, batch);
+  EXPECT_EQ(model.last_operator, "Softmax");
+  GraphNet net(model.graph, model.parameters);
+  SGD optimizer(net, {0.05, 0.9});
+  const Tensor x = Tensor::empty({batch, 2, 6, 6}), labels = Tensor::empty({batch}, Type::i64);
+  for (int64_t step = 0; step < steps; ++step) {
+    for (int64_t i = 0; i < x.size(); ++i) x.data<float>()[i] = static_cast<float>(element(step, i));
+    for (int64_t i = 0; i < batch; ++i) labels.data<int64_t>()[i] = label(step, i);
+    if (step == 20) optimizer.set_rate(0.01);
+    const Variable loss = cross_entropy(net.output(model.before_last, {x.clone()}), labels.clone());
+    EXPECT_NEAR(losses[static_cast<size_t>(step)], loss.value().item(), 1e-3) << step;
+    backward(loss);
+    optimizer.step();
+    optimizer.clear_gradients();
+  }
+  const std::vector<double> wanted = run(net.inference(), {{"x", x}}).at(model.outputs[0]).reals();
+  ASSERT_EQ(outputs.size(), wanted.size());
+  for (size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(outputs[i], wanted[i], 1e-3);
+}
+
+// The program of docs/compiled-models.md.
+TEST_F(TrainInC, AsTheDocumentationSays) {
+  const std::string page = text_of(SALTERN_SOURCE_DIR "/docs/compiled-models.md");
+  const size_t section = page.find("## Training in a C program"), begin = page.find("```c\n", section) + 5;
+  ASSERT_NE(section, std::string::npos);
+  folder.write("main.c", page.substr(begin, page.find("```", begin) - begin));
+  const Said said = compile("--batch 6 --optimizer adam");
+  ASSERT_EQ(said.code, 0) << said.all;
+  int code = 0;
+  const std::string printed = built_and_run("", "", code);
+  ASSERT_EQ(code, 0) << printed;
+  double first = 0, last = 0;
+  ASSERT_EQ(std::sscanf(printed.c_str(), "step 0: loss %lf", &first), 1) << printed;
+  ASSERT_EQ(std::sscanf(printed.substr(printed.find("step 200")).c_str(), "step 200: loss %lf", &last), 1) << printed;
+  EXPECT_LT(last, 0.5 * first) << printed;
+  EXPECT_TRUE(std::filesystem::exists(folder.file("net.state")));
+}
+
+TEST_F(TrainInC, WhatCannotBeIsNamed) {
+  const auto expect_bad = [&](const std::string &arguments, const std::string &named) {
+    const Said said = compile(arguments);
+    EXPECT_EQ(said.code, 2) << said.all;
+    EXPECT_NE(said.all.find(named), std::string::npos) << said.all;
+  };
+  expect_bad("--loss nll", "Softmax");
+  expect_bad("--loss hinge", "cross_entropy, nll");
+  expect_bad("--dynamic batch", "--dynamic");
+  expect_bad("--optimizer newton", "adamw");
+}
+
+}  // namespace
+}  // namespace saltern
