@@ -3,7 +3,7 @@ cmake := build/venv/bin/cmake
 ctest := build/venv/bin/ctest
 
 .PHONY: demo test setup configure build wheel bench bench-peers bench-layers conformance-compiled torch-modules \
-  torch-operators models random-graphs corner-cases kill-training sanitize fuzz format tidy clean
+  torch-operators models random-graphs corner-cases kill-training tensorboard sanitize fuzz format tidy clean
 
 setup:
 	@cmake/setup.sh
@@ -71,6 +71,14 @@ torch-operators: configure build/torch_venv/requirements.installed
 
 build/torch_venv/requirements.installed: cmake/torch_requirements.txt
 	python3 -m venv build/torch_venv && build/torch_venv/bin/pip install -q -r $< && cp $< $@
+
+# TensorBoard's own reader on our event files, in a venv of its own.
+tensorboard: configure build/tensorboard_venv/requirements.installed
+	$(cmake) --build --preset release --target saltern_python_package
+	PYTHONPATH=build/release/python build/tensorboard_venv/bin/python tests/conformance/tensorboard_reads.py
+
+build/tensorboard_venv/requirements.installed: tests/conformance/tensorboard_requirements.txt
+	python3 -m venv build/tensorboard_venv && build/tensorboard_venv/bin/pip install -q -r $< && cp $< $@
 
 # Models out of Python packages beside ONNX Runtime. make models compiled=1 compiles each of them, too.
 models: configure

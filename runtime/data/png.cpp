@@ -124,14 +124,13 @@ Tensor read_png(const std::string &path, const PngOptions &options) {
   return decode_png(read_file(path, options.max_bytes), path, options);
 }
 
-void write_png(const std::string &path, const Tensor &picture) {
+std::vector<uint8_t> encode_png(const Tensor &picture) {
   constexpr png_uint_32 none = 0;
   constexpr png_uint_32 formats[] = {none, PNG_FORMAT_GRAY, none, PNG_FORMAT_RGB, PNG_FORMAT_RGBA};
   const int64_t channels = picture.rank() == 2 ? 1 : picture.rank() == 3 ? picture.extent(2) : 0;
   if (picture.type() != Type::u8 || channels < 0 || channels > 4 || (channels != 1 && channels < 3) ||
       picture.size() == 0 || picture.extent(0) > max_side || picture.extent(1) > max_side)
-    fail("cannot write ", path, ": a picture is u8 (height, width, 1, 3 or 4), not ", facts(picture.type()).name,
-         to_string(picture.shape()));
+    fail("a picture is u8 (height, width, 1, 3 or 4), not ", facts(picture.type()).name, to_string(picture.shape()));
   const Tensor dense = picture.in_layout(Layout::row_major);
   png_image image = {};
   image.version = PNG_IMAGE_VERSION;
@@ -139,10 +138,21 @@ void write_png(const std::string &path, const Tensor &picture) {
   image.height = static_cast<png_uint_32>(dense.extent(0));
   image.format = formats[channels];
   png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
-  std::string bytes(size, '\0');
+  std::vector<uint8_t> bytes(size);
   if (!png_image_write_to_memory(&image, bytes.data(), &size, /*convert_to_8bit=*/0, dense.raw(), 0, nullptr))
-    fail("cannot write ", path, ": ", image.message);
-  write_atomically(path, std::string_view(bytes).substr(0, size));
+    fail(image.message);
+  bytes.resize(size);
+  return bytes;
+}
+
+void write_png(const std::string &path, const Tensor &picture) {
+  std::vector<uint8_t> bytes;
+  try {
+    bytes = encode_png(picture);
+  } catch (const Error &e) {
+    fail("cannot write ", path, ": ", e.what());
+  }
+  write_atomically(path, {reinterpret_cast<const char *>(bytes.data()), bytes.size()});
 }
 
 }  // namespace saltern

@@ -24,5 +24,7 @@ Tensor decode_png(const std::vector<uint8_t> &bytes, const std::string &name, co
 
 // Writes u8 (height, width) or (height, width, 1, 3 or 4), atomically.
 void write_png(const std::string &path, const Tensor &picture);
+// The same into memory.
+std::vector<uint8_t> encode_png(const Tensor &picture);
 
 }  // namespace saltern

@@ -10,5 +10,7 @@ void bind_layers(nanobind::module_ &m);
 void bind_metrics(nanobind::module_ &m);
 // Safetensors, ONNX, and updates of parameters.
 void bind_files(nanobind::module_ &m);
+// Logs and reports of training.
+void bind_logs(nanobind::module_ &m);
 
 }  // namespace saltern::python

@@ -196,6 +196,7 @@ NB_MODULE(_saltern, m) {
   bind_layers(m);
   bind_metrics(m);
   bind_files(m);
+  bind_logs(m);
 }
 
 }  // namespace saltern::python
