@@ -68,6 +68,7 @@ test accuracy {100 * result['test_accuracy']:.2f} %, trained in {result['train_s
 code of the compiled net {result['library_bytes'] / 1000:.0f} KB, from process start to answer {result['classify_ms']} ms
 
 {out}/training.png      loss and accuracy
+{out}/report.html       curves, confusion matrix, worst mistakes, filters, time by layer
 {out}/predictions.png   what the compiled net says of the pictures
 {out}/fashion.h, libfashion.a   the net, to link
 {out}/result.json""")

@@ -1,5 +1,5 @@
 // Trains the demo's net on Fashion-MNIST, and shows what it learned:
-//   fashion_mnist train --output DIR      writes model.safetensors, checkpoints/, training.png, training.json
+//   fashion_mnist train --output DIR      writes model.safetensors, checkpoints/, training.png, report.html, training.json
 //   fashion_mnist sheet PREDICTIONS PNG   draws what the compiled classifier said of pictures
 
 #include <CLI/CLI.hpp>
@@ -18,7 +18,7 @@
 #include "runtime/report/contact_sheet.h"
 #include "runtime/report/plot.h"
 #include "runtime/training/progress_bar.h"
-#include "runtime/training/trainer.h"
+#include "runtime/training/training_report.h"
 
 namespace {
 
@@ -121,6 +121,8 @@ struct TrainCommand {
     Sequential classifier(net, nn::Softmax(-1));
     save_model(output + "/model.safetensors", trace(classifier, {"batch", 1, 28, 28}));
     draw_training(trainer, output + "/training.png");
+    write_report(output + "/report.html", trainer, test,
+                 {"Fashion-MNIST", {FashionMnist::class_names.begin(), FashionMnist::class_names.end()}});
     const nlohmann::json facts = {
         {"test_accuracy", trainer.history().epochs.at("val_accuracy").back()},
         {"train_seconds", std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()},
