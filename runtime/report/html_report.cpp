@@ -139,6 +139,30 @@ std::string layers(const HtmlReport &r) {
 
 }  // namespace
 
+Plot small_plot(const std::string &title, const std::string &x_label, const Series &series) {
+  Plot plot;
+  plot.title = title;
+  plot.x_label = x_label;
+  plot.series = {series};
+  plot.width = 460;
+  plot.height = 300;
+  return plot;
+}
+
+std::vector<Plot> epoch_curves(const std::map<std::string, std::vector<double>> &epochs) {
+  std::vector<Plot> all;
+  const std::string prefix = "val_";
+  for (const auto &[name, values] : epochs) {
+    if (name.rfind(prefix, 0) == 0 && epochs.count(name.substr(prefix.size())) > 0) continue;
+    std::vector<double> numbers;
+    for (size_t e = 1; e <= values.size(); ++e) numbers.push_back(static_cast<double>(e));
+    all.push_back(small_plot(name, "epoch", {name, numbers, values, colours::blue}));
+    if (const auto validation = epochs.find(prefix + name); validation != epochs.end())
+      all.back().series.push_back({validation->first, numbers, validation->second, colours::orange});
+  }
+  return all;
+}
+
 std::string to_svg(const Plot &plot) {
   constexpr double left = 60, right = 20, top = 30, bottom = 45;
   const auto width = static_cast<double>(plot.width), height = static_cast<double>(plot.height);

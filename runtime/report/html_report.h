@@ -2,6 +2,7 @@
 // A report of a training as one HTML file that needs nothing else: curves as SVG, pictures as PNG inside of it, no script and
 // no address of anything. Sections without content are left out; each has its name as its id.
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,10 @@ struct HtmlReport {
 };
 
 std::string to_html(const HtmlReport &report);
+
+Plot small_plot(const std::string &title, const std::string &x_label, const Series &series);
+// A plot for each number, by its values of epochs, with that of validation, val_NAME, beside it.
+std::vector<Plot> epoch_curves(const std::map<std::string, std::vector<double>> &epochs);
 // The left axis of a plot.
 std::string to_svg(const Plot &plot);
 

@@ -137,7 +137,7 @@ void Trainer::restore(const Checkpoint &c) {
       callback->load_state(values("callback." + callback->name(), size));
   net_.load_state(below(c.tensors, "net."));
   optimizer_.load_state(below(c.tensors, "optimizer."));
-  optimizer_.set_rate(values("rate", 1)[0]);
+  if (const double rate = values("rate", 1)[0]; rate != optimizer_.rate()) optimizer_.set_rate(rate);
   if (averages_) averages_->load_state(below(c.tensors, "average."));
   random_stream().copy_from(named(c, "random", Type::i64));
 }

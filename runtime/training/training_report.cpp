@@ -109,34 +109,6 @@ class Classified {
   std::vector<std::pair<Mistake, Tensor>> worst_;
 };
 
-// A plot for each number, with that of validation beside it.
-std::vector<Plot> curves_of(const History &h) {
-  std::vector<Plot> all;
-  const auto plot = [](const std::string &title, const std::string &x) {
-    Plot p;
-    p.title = title;
-    p.x_label = x;
-    p.width = 460;
-    p.height = 300;
-    return p;
-  };
-  if (!h.step.empty()) {
-    all.push_back(plot("loss by steps", "step"));
-    all.back().series.push_back({"loss", h.step, h.loss, colours::blue});
-  }
-  const std::string prefix = "val_";
-  for (const auto &[name, values] : h.epochs) {
-    if (name.rfind(prefix, 0) == 0 && h.epochs.count(name.substr(prefix.size())) > 0) continue;
-    std::vector<double> epochs;
-    for (size_t e = 1; e <= values.size(); ++e) epochs.push_back(static_cast<double>(e));
-    all.push_back(plot(name, "epoch"));
-    all.back().series.push_back({name, epochs, values, colours::blue});
-    if (const auto validation = h.epochs.find(prefix + name); validation != h.epochs.end())
-      all.back().series.push_back({validation->first, epochs, validation->second, colours::orange});
-  }
-  return all;
-}
-
 }  // namespace
 
 std::vector<HtmlReport::Layer> layer_costs(Module &net, const Tensor &x) {
@@ -172,7 +144,10 @@ HtmlReport report_of(Trainer &trainer, const Loader &test, const ReportOptions &
                   {"optimizer", trainer.optimizer().update().operation}};
   for (const auto &[name, values] : trainer.history().epochs)
     if (!values.empty()) report.facts.emplace_back("last " + name, short_number(values.back()));
-  report.curves = curves_of(trainer.history());
+  const History &history = trainer.history();
+  report.curves = epoch_curves(history.epochs);
+  if (!history.step.empty())
+    report.curves.push_back(small_plot("loss by steps", "step", {"loss", history.step, history.loss, colours::blue}));
   report.filters = filters_of(trainer.net(), options.filters);
   const NoGradient off;
   const EvaluationMode evaluation(trainer.net());
