@@ -15,6 +15,7 @@ install(DIRECTORY runtime DESTINATION ${saltern_include} FILES_MATCHING PATTERN 
 
 # #include <saltern/nn.h>
 install(FILES runtime/nn/all.h DESTINATION ${saltern_include} RENAME nn.h)
+install(FILES runtime/training/all.h DESTINATION ${saltern_include} RENAME training.h)
 
 # Whether a header of the language or of the algorithms includes Halide.h, however far away.
 function(saltern_reaches_halide HEADER OUT)

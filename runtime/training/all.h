@@ -1,0 +1,10 @@
+#pragma once
+// The loop and all around it; <saltern/training.h> where Saltern is installed.
+
+#include "runtime/nn/all.h"
+#include "runtime/training/early_stopping.h"
+#include "runtime/training/estimator.h"
+#include "runtime/training/logging.h"
+#include "runtime/training/progress_bar.h"
+#include "runtime/training/trainer.h"
+#include "runtime/training/training_report.h"
