@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "generators/targets.h"
+#include "runtime/metrics/metric.h"
 #include "runtime/nn/all.h"
 #include "runtime/onnx/operators/operators.h"
 #include "runtime/onnx/walk.h"
@@ -167,6 +168,19 @@ struct Coverage::Tables {
     return true;
   }
 
+  // By its package, too, since several have metrics of one name.
+  bool metrics(const std::string &name, CoverageFacts &f) const {
+    static const std::string keras = "keras.metrics.";
+    const bool of_keras = name.compare(0, keras.size(), keras) == 0;
+    const std::string plain = name.substr(name.rfind('.') + 1), here = (of_keras ? "keras." : "") + plain;
+    if (!saltern::metrics::find_metric(here)) return false;
+    f.here = "metric " + here;
+    f.algorithm = "host";
+    f.cpp = "yes";  // by metric(), which was asked just now
+    f.python = yes_if(is_in(of_keras ? "saltern.keras.metrics" : "saltern.metrics", plain));
+    return true;
+  }
+
  private:
   // Those without a formula and a kernel only say otherwise how a tensor is read.
   void applied(Operations all, CoverageFacts &f) const {
@@ -219,15 +233,16 @@ Coverage::~Coverage() = default;
 CoverageFacts Coverage::of(const NameList &list, const ListedName &name) const {
   using Ask = bool (Tables::*)(const std::string &, CoverageFacts &) const;
   static const std::map<std::string, Ask> by_name = {
-      {"layers", &Tables::layers}, {"functions", &Tables::functions}, {"keras", &Tables::keras},
-      {"python", &Tables::python}, {"operators", &Tables::operators}, {"updates", &Tables::updates}};
+      {"layers", &Tables::layers},  {"functions", &Tables::functions}, {"keras", &Tables::keras},
+      {"python", &Tables::python},  {"operators", &Tables::operators}, {"updates", &Tables::updates},
+      {"metrics", &Tables::metrics}};
   CoverageFacts f;
   f.note = name.note;
   if (name.kind != ListedName::Kind::asked) return f;
   for (const std::string &table : list.asks) {
     const auto ask = by_name.find(table);
     if (ask == by_name.end()) fail(list.name, ".txt asks '", table, "', which is no table");
-    f.works = ((*tables_).*ask->second)(name.here, f);
+    f.works = ((*tables_).*ask->second)(table == "metrics" ? name.group + "." + name.here : name.here, f);
     if (f.works) break;
   }
   return f;

@@ -102,7 +102,7 @@ State State::of(const std::string &owner, const std::map<std::string, Tensor> &t
 
 MetricRow::MetricRow(std::string name, std::string function, const std::string &made_with,
                      const std::string &updated_with, Statistics statistics, Value value, Check check,
-                     const std::string &called_with)
+                     const std::string &called_with, Value called)
     : name_(std::move(name)),
       function_(std::move(function)),
       made_with_(made_with),
@@ -110,6 +110,7 @@ MetricRow::MetricRow(std::string name, std::string function, const std::string &
       called_with_(called_with.empty() ? in_brackets(updated_with, made_with) : called_with),
       statistics_(std::move(statistics)),
       value_(std::move(value)),
+      called_(std::move(called)),
       check_(std::move(check)) {
   if (!rows().emplace(name_, this).second) fail("two metrics are called '", name_, "'");
 }
@@ -125,7 +126,9 @@ Argument MetricRow::call(const std::vector<Argument> &positional, const Named &n
   Named options, in;
   for (const nn::Parameter &p : called_with_.parameters())
     (updated_with_.has(p.name) ? in : options)[p.name] = all[p.name];
-  return Metric(*this, {}, options).step({}, in);
+  Metric one(*this, {}, options);
+  one.update({}, in);
+  return one.called();
 }
 
 const MetricRow *find_metric(std::string_view name) {
@@ -167,6 +170,8 @@ Argument Metric::step(const std::vector<Argument> &positional, const Named &name
 }
 
 Argument Metric::compute() const { return is_updated() ? row_->value_(options_, state_) : result(nan); }
+
+Argument Metric::called() const { return row_->called_ ? row_->called_(options_, state_) : compute(); }
 
 double Metric::value() const {
   const Argument all = compute();

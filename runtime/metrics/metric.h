@@ -65,10 +65,11 @@ class MetricRow {
   using Choice = std::function<std::pair<std::string, Named>(const Arguments &options)>;
 
   // Adds itself to the table; it must live as long as the program, at namespace scope. `function` is its name as a function of
-  // tensors, which takes what it is updated with and then its options, or what `called_with` says, which leaves some out; it
-  // has none where that is empty.
+  // tensors, which takes what it is updated with and then its options, or what `called_with` says, which leaves some out, and
+  // gives what `called` says, where that is another than the value; it has none where `function` is empty.
   MetricRow(std::string name, std::string function, const std::string &made_with, const std::string &updated_with,
-            Statistics statistics, Value value, Check check = nullptr, const std::string &called_with = "");
+            Statistics statistics, Value value, Check check = nullptr, const std::string &called_with = "",
+            Value called = nullptr);
   // One that is others, by its options: Accuracy(task='binary') is BinaryAccuracy().
   MetricRow(std::string name, std::string function, const std::string &made_with, const std::string &updated_with,
             Choice choice);
@@ -88,7 +89,7 @@ class MetricRow {
   std::string name_, function_;
   Signature made_with_, updated_with_, called_with_;
   Statistics statistics_;
-  Value value_;
+  Value value_, called_;
   Check check_;
   Choice choice_;
 };
@@ -110,6 +111,8 @@ class Metric {
   // Updates, and gives the value of this batch alone.
   Argument step(const std::vector<Argument> &positional, const Named &named = {});
   Argument compute() const;
+  // As a function gives it.
+  Argument called() const;
   // Where it is one number.
   double value() const;
   void reset() { state_ = {}; }

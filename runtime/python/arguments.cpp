@@ -3,6 +3,7 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
+#include "runtime/metrics/metric.h"
 #include "runtime/nn/layer.h"
 #include "runtime/python/arrays.h"
 
@@ -35,10 +36,10 @@ Argument argument(nb::handle h) {
   if (nb::hasattr(h, inner)) return argument(h.attr(inner));
   if (nb::isinstance<nb::tuple>(h) || nb::isinstance<nb::list>(h)) return list_of(h);
   if (nb::isinstance<nb::dict>(h)) return list_of(h.attr("items")());
-  // A function or a layer's class by the name that tables have for it, wherever it comes from.
+  // A function, a metric or a layer's class by the name that tables have for it, wherever it comes from.
   if (PyCallable_Check(h.ptr()) && nb::hasattr(h, "__name__")) {
     const auto name = nb::cast<std::string>(h.attr("__name__"));
-    if (nn::find_function(name) || nn::find_layer(name)) return name;
+    if (nn::find_function(name) || nn::find_layer(name) || metrics::find_metric(name)) return name;
   }
   // A dataclass of options is a list of them.
   if (nb::hasattr(h, "__dataclass_fields__")) return list_of(nb::module_::import_("dataclasses").attr("astuple")(h));

@@ -27,9 +27,10 @@ retrieval aggregation shape multimodal'''.split())]
 
 def in_torchmetrics(name, of=''):
     for room in ROOMS:
-        found = getattr(importlib.import_module(f'torchmetrics{of}{room}'), name, None)
-        if found is not None:
-            return found
+        try:
+            return getattr(importlib.import_module(f'torchmetrics{of}{room}'), name)
+        except (AttributeError, ModuleNotFoundError):
+            continue
     return None
 
 
@@ -87,7 +88,7 @@ def checked(case):
     theirs = in_torchmetrics(case.name)
     options = {k: as_torch(v) for k, v in case.options.items()}
     batches = [as_torch(list(b)) for b in case.batches]
-    wanted, refused = attempt(lambda: run(theirs(**options, **case.theirs), batches, lambda m, b: m.update(*b)))
+    wanted, refused = attempt(lambda: run(theirs(**{**options, **case.theirs}), batches, lambda m, b: m.update(*b)))
     ours = getattr(saltern.metrics, case.name)
     if refused:
         _, error = attempt(lambda: run(ours(**case.options), case.batches, lambda m, b: m.update(*b)))

@@ -2,6 +2,7 @@
 import dataclasses
 
 import numpy as np
+import torchmetrics.functional.audio
 
 random = np.random.default_rng(3)
 
@@ -468,3 +469,92 @@ def answers():
 add('SQuAD', {}, answers)
 add('Perplexity', {}, lambda: [(normals(2, 5, 7), classes(7, 2, 5)) for _ in range(2)])
 add('Perplexity', {'ignore_index': -100}, lambda: [(normals(2, 5, 7), with_ignored(classes(7, 2, 5), -100)) for _ in range(2)])
+
+# ---- Sounds.
+
+
+def signals():
+    return [(x + 0.3 * normals(2, 3, 60), x) for x in (normals(2, 3, 60), normals(2, 3, 60))]
+
+
+def exact_signals():
+    return [(x, x.copy()) for x in (normals(2, 60), normals(2, 60))]
+
+
+for zero_mean in (False, True):
+    add('SignalNoiseRatio ScaleInvariantSignalDistortionRatio', {'zero_mean': zero_mean}, signals)
+    add('ComplexScaleInvariantSignalNoiseRatio', {'zero_mean': zero_mean}, lambda: [(normals(2, 5, 6, 2), normals(2, 5, 6, 2)) for _ in range(2)])
+    for invariant in (False, True):
+        add('SourceAggregatedSignalDistortionRatio', {'zero_mean': zero_mean, 'scale_invariant': invariant}, signals)
+    for diagonal in (None, 1e-3):
+        add('SignalDistortionRatio', {'zero_mean': zero_mean, 'filter_length': 8, 'load_diag': diagonal}, signals)
+add('SignalDistortionRatio', {}, lambda: [(normals(2, 900), normals(2, 900)) for _ in range(2)], tolerance=1e-3)
+add('ScaleInvariantSignalNoiseRatio', {}, signals)
+add('SignalNoiseRatio', {}, exact_signals, tolerance=1e-3)
+
+# ---- Pixels and points.
+
+
+def one_hots():
+    return [tuple(np.eye(4, dtype=np.int64)[classes(4, 3, 6, 5)].transpose(0, 3, 1, 2) for _ in range(2)) for _ in range(2)]
+
+
+def indexes():
+    return [(classes(4, 3, 6, 5), classes(4, 3, 6, 5)) for _ in range(2)]
+
+
+def square_indexes():
+    return [(classes(4, 3, 7, 7), classes(4, 3, 7, 7)) for _ in range(2)]
+
+
+def few_indexes():
+    return [(classes(2, 3, 6, 5), classes(2, 3, 6, 5)) for _ in range(2)]
+
+
+def mixed():
+    return [(np.eye(4, dtype=np.int64)[classes(4, 3, 6, 5)].transpose(0, 3, 1, 2), classes(4, 3, 6, 5)) for _ in range(2)]
+
+
+for background in (True, False):
+    options = {'num_classes': 4, 'include_background': background}
+    for average in ('micro', 'macro', 'weighted', None):
+        for level in ('samplewise', 'global'):
+            more = {**options, 'average': average, 'aggregation_level': level}
+            add('DiceScore', more, one_hots)
+            add('DiceScore', {**more, 'input_format': 'index'}, few_indexes, indexes)
+    for per_class in (False, True):
+        more = {**options, 'per_class': per_class}
+        add('MeanIoU GeneralizedDiceScore', more, one_hots)
+        add('MeanIoU GeneralizedDiceScore', {**more, 'input_format': 'index'}, indexes)
+        add('MeanIoU', {**more, 'input_format': 'index'}, few_indexes)
+        add('MeanIoU GeneralizedDiceScore', {**more, 'input_format': 'mixed'}, mixed)
+        for weights in ('square', 'simple', 'linear'):
+            add('GeneralizedDiceScore', {**more, 'weight_type': weights}, one_hots)
+    for metric in ('euclidean', 'chessboard', 'taxicab'):
+        for directed in (False, True):
+            add('HausdorffDistance', {**options, 'distance_metric': metric, 'directed': directed, 'input_format': 'index'}, square_indexes)
+add('HausdorffDistance', {'num_classes': 4, 'spacing': [2, 3]}, one_hots, refuses_less=True)
+for reduction in ('mean', 'sum'):
+    add('ProcrustesDisparity', {'reduction': reduction}, lambda: [(normals(3, 10, 4), normals(3, 10, 4)) for _ in range(2)])
+add('LipVertexError', {'mouth_map': [1, 3, 4]}, lambda: [(normals(6, 8, 3), normals(7, 8, 3)) for _ in range(2)])
+
+
+def panoptic():
+    return [tuple(np.stack([classes(5, 2, 6, 6), classes(2, 2, 6, 6)], -1) // 1 * np.array([1, 1]) for _ in range(2)) for _ in range(2)]
+
+
+def near_panoptic():
+    def pair():
+        target = np.kron(np.stack([classes(5, 2, 3, 3), classes(2, 2, 3, 3)], -1), np.ones((1, 3, 3, 1), np.int64))
+        return np.where(random.random(target.shape[:3] + (1,)) < 0.1, np.array([1, 0]), target), target
+    return [pair() for _ in range(2)]
+
+
+for rest in ({}, {'return_sq_and_rq': True}, {'return_per_class': True}, {'return_sq_and_rq': True, 'return_per_class': True}):
+    add('PanopticQuality', {'things': {0, 1}, 'stuffs': {3, 4}, 'allow_unknown_preds_category': True, **rest}, panoptic, near_panoptic,
+        function=False)
+add('ModifiedPanopticQuality', {'things': {0, 1}, 'stuffs': {3, 4}, 'allow_unknown_preds_category': True}, panoptic, near_panoptic)
+for mode in ('speaker-wise', 'permutation-wise'):
+    for best, function in (('max', 'scale_invariant_signal_noise_ratio'), ('min', 'signal_noise_ratio')):
+        add('PermutationInvariantTraining', {'metric_func': function, 'mode': mode, 'eval_func': best}, signals,
+            theirs={'metric_func': getattr(torchmetrics.functional.audio, function)}, function=False)
