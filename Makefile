@@ -3,7 +3,7 @@ cmake := build/venv/bin/cmake
 ctest := build/venv/bin/ctest
 
 .PHONY: demo test setup configure build wheel bench bench-peers bench-layers conformance-compiled torch-modules \
-  torch-operators models random-graphs corner-cases kill-training tensorboard sanitize fuzz format tidy clean
+  torch-operators models random-graphs corner-cases kill-training tensorboard sanitize fuzz format tidy clean torch-metrics
 
 setup:
 	@cmake/setup.sh
@@ -68,6 +68,12 @@ torch-operators: configure build/torch_venv/requirements.installed
 	PYTHONPATH=build/release/python build/torch_venv/bin/python tests/conformance/torch_operators.py \
 	  $(if $(filter),--filter '$(filter)') --known tests/conformance/torch_operators_known.txt \
 	  --report build/torch_operators.txt
+
+# Metrics beside torchmetrics and Keras: a minute.
+torch-metrics: configure build/torch_venv/requirements.installed
+	$(cmake) --build --preset release --target saltern_python_package
+	PYTHONPATH=build/release/python build/torch_venv/bin/python tests/conformance/torch_metrics.py
+	KERAS_BACKEND=torch PYTHONPATH=build/release/python build/torch_venv/bin/python tests/conformance/keras_metrics.py
 
 build/torch_venv/requirements.installed: cmake/torch_requirements.txt
 	python3 -m venv build/torch_venv && build/torch_venv/bin/pip install -q -r $< && cp $< $@
