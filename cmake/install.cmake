@@ -1,14 +1,13 @@
 # `cmake --install build/release --prefix DIR`: the program, the run world and the compiler as libraries with their
-# headers, a CMake package (find_package(Saltern): Saltern::runtime, Saltern::nn, Saltern::metrics, Saltern::onnx, Saltern::compiler, Saltern::saltern,
-# saltern_add_model) and pkg-config files (saltern, saltern-onnx, saltern-compiler). What is installed can be moved, and
+# headers, a CMake package (find_package(Saltern): Saltern::runtime, Saltern::nn, Saltern::metrics, Saltern::onnx,
+# Saltern::compiler, Saltern::saltern, saltern_add_model) and pkg-config files (saltern, saltern-onnx, saltern-compiler). What is installed can be moved, and
 # needs neither the build tree nor the venv: Halide comes with it.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 install(TARGETS saltern RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(TARGETS saltern_runtime saltern_nn saltern_operators saltern_onnx saltern_kernels saltern_compiler_archive
-  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS saltern_runtime saltern_nn saltern_metrics saltern_onnx saltern_kernels saltern_compiler_archive ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS saltern_runtime saltern_nn saltern_metrics saltern_operators saltern_onnx saltern_kernels
+  saltern_compiler_archive ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 set(saltern_include ${CMAKE_INSTALL_INCLUDEDIR}/saltern)
 install(DIRECTORY runtime DESTINATION ${saltern_include} FILES_MATCHING PATTERN "*.h"
   PATTERN tensor_proto.h EXCLUDE  # the only one that shows protobuf
