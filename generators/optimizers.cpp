@@ -5,46 +5,44 @@
 namespace saltern::generators {
 namespace {
 
+using algorithms::UpdateKernel;
 using formula::Value;
 
 const int million = 1 << 20;
 
-Call sgd_call(int n, double nesterov) { return {{n}, {n}, {n}, 0.1, 0.9, 0.2, 0.01, nesterov}; }
-
-const Kernel sgd("sgd",
-                 [](Build &k) {
-                   const Value p = k.input("p", {"n"}), g = k.input("g", {"n"}), v = k.input("v", {"n"});
-                   algorithms::SgdSettings s;
-                   s.rate = k.parameter("rate");
-                   s.momentum = k.parameter("momentum");
-                   s.dampening = k.parameter("dampening");
-                   s.weight_decay = k.parameter("weight_decay");
-                   s.nesterov = k.parameter("nesterov");
-                   k.outputs({"new_p", "new_v"}, algorithms::sgd(p, g, v, s));
-                 },
-                 {sgd_call(1, 0), sgd_call(17, 1), sgd_call(40001, 0)}, {{"1M", sgd_call(million, 0), 8.0 * million}});
-
-Call adam_call(int n, double decoupled) {
-  return {{n}, {n}, {n}, {n}, 0.001, 0.9, 0.999, 1e-8, 0.01, 0.1, 0.001, decoupled};
+// p, g, slots, numbers; all of them between 0 and 1 in checks.
+Call call_of(const UpdateKernel &k, int n) {
+  Call all(2 + k.slots, std::vector<int>{n});
+  for (size_t i = 0; i < k.numbers.size(); ++i) all.emplace_back(0.5 + 0.03 * static_cast<double>(i));
+  return all;
 }
 
-const Kernel adam("adam",
-                  [](Build &k) {
-                    const Value p = k.input("p", {"n"}), g = k.input("g", {"n"}), mean = k.input("m", {"n"}),
-                                square = k.input("v", {"n"}, Type::f32, {0, 1});
-                    algorithms::AdamSettings s;
-                    s.rate = k.parameter("rate");
-                    s.beta1 = k.parameter("beta1");
-                    s.beta2 = k.parameter("beta2");
-                    s.epsilon = k.parameter("epsilon");
-                    s.weight_decay = k.parameter("weight_decay");
-                    s.correction1 = k.parameter("correction1");
-                    s.correction2 = k.parameter("correction2");
-                    s.decoupled = k.parameter("decoupled");
-                    k.outputs({"new_p", "new_m", "new_v"}, algorithms::adam(p, g, mean, square, s));
-                  },
-                  {adam_call(1, 0), adam_call(17, 1), adam_call(40001, 0)},
-                  {{"1M", adam_call(million, 0), 16.0 * million}});
+void define(const UpdateKernel &kernel, Build &k) {
+  algorithms::UpdateInputs in = {k.input("p", {"n"}), k.input("g", {"n"})};
+  std::vector<std::string> names = {"new_p"};
+  for (size_t i = 0; i < kernel.slots; ++i) {
+    const std::string name = "s" + std::to_string(i);
+    in.slots.push_back(k.input(name, {"n"}, Type::f32, {0, 1}));
+    names.push_back("new_" + name);
+  }
+  for (const std::string &name : kernel.numbers) in.numbers[name] = k.parameter(name);
+  const formula::Values made = kernel.formula(in);
+  if (made.size() == 1)
+    k.output(names[0], made[0]);
+  else
+    k.outputs(names, made);
+}
+
+std::vector<Kernel> declare() {
+  std::vector<Kernel> kernels;
+  for (const UpdateKernel &u : algorithms::update_kernels())
+    kernels.emplace_back(
+        u.name, [&u](Build &k) { define(u, k); }, std::vector<Call>{call_of(u, 1), call_of(u, 17), call_of(u, 40001)},
+        std::vector<Timing>{{"1M", call_of(u, million), 8.0 * million}});
+  return kernels;
+}
+
+const std::vector<Kernel> kernels = declare();
 
 }  // namespace
 }  // namespace saltern::generators

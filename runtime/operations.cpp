@@ -10,12 +10,14 @@ const void *operation_families() {
     std::vector<const Operation *> rows;
     Variable (*unary)(const Variable &);
     Variable (*binary)(const Variable &, const Variable &);
-  } families = {{&operations::attention, &operations::batch_norm, &operations::conv2d, &operations::cross_entropy,
-                 &operations::dense, &operations::dropout, &operations::indexed, &operations::layer_norm,
-                 &operations::lstm, &operations::matmul, &operations::max_pool2d, &operations::reshape,
-                 &operations::sgd, &operations::softmax, &operations::sum},
-                relu,
-                add};
+    const std::vector<const Operation *> &(*updates)();
+  } families = {
+      {&operations::attention, &operations::batch_norm, &operations::conv2d, &operations::cross_entropy,
+       &operations::dense, &operations::dropout, &operations::indexed, &operations::layer_norm, &operations::lstm,
+       &operations::matmul, &operations::max_pool2d, &operations::reshape, &operations::softmax, &operations::sum},
+      relu,
+      add,
+      operations::updates};
   return &families;
 }
 

@@ -19,7 +19,7 @@ struct CompiledStep::Parts {
 
   Graph graph;
   const Optimizer *optimizer = nullptr;
-  Tensor rate = Tensor::zeros({});
+  std::vector<Tensor> rates;                               // of its groups
   std::unique_ptr<generators::TemporaryFolder> forgotten;  // instead of the cache where there is none
   std::unique_ptr<CompiledLibrary> library;
   std::vector<State> states;
@@ -36,7 +36,7 @@ struct CompiledStep::Parts {
 
   // What is on a device is brought here; what another thread draws from is another stream.
   void before() {
-    *rate.data<float>() = static_cast<float>(optimizer->rate());
+    for (size_t g = 0; g < rates.size(); ++g) *rates[g].data<float>() = static_cast<float>(optimizer->rate(g));
     for (const State &s : states) {
       const Tensor value = s.value.defined() ? s.value : random_stream();
       if (s.copied.defined())
@@ -117,7 +117,8 @@ CompiledStep compile_step(Module &net, const NamedTensors &inputs, const LossOfI
   std::map<std::string, Tensor> all = optimizer.state();
   for (const auto &[name, p] : net.named_parameters()) all[name] = p.value();
   for (const auto &[name, t] : net.state()) all.emplace(name, t);
-  all["rate"] = parts->rate;
+  for (size_t g = 0; g < optimizer.group_count(); ++g)
+    all[optimizer.update(g).rate_name] = parts->rates.emplace_back(Tensor::zeros({}));
   all["random"] = {};
   for (size_t i = 0; i < parts->library->states().size(); ++i) parts->add(i, all.at(parts->library->states()[i].name));
   return CompiledStep(std::move(parts));

@@ -1,14 +1,15 @@
 #pragma once
-// Updates of parameters (updates.h), in place.
-//   SGD:   g' = g + decay p;  v = momentum v + (1 - dampening) g';  p -= rate (nesterov ? g' + momentum v : v)
-//          without momentum p -= rate g', and no v is kept
-//   Adam:  m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2;  p -= rate (m / c1) / (sqrt(v / c2) + epsilon)
-//   AdamW: Adam whose weight decay acts on p itself, not on g
-//   SparseAdam: Adam of the rows that a sparse gradient has (runtime/autograd/sparse.h); others, and their m and v, stay
-// Steps are counted for each parameter from its first gradient on, as PyTorch does: c1 = 1 - b1^steps, c2 likewise.
+// Parameters in groups, which an update (updates.h) moves in place. Every optimizer of rows.h, by the names that PyTorch and
+// Keras have for it and its options:
 //
-//   SGD optimizer(net, {0.02, 0.9});
-//   backward(loss);  optimizer.step();  optimizer.clear_gradients();
+//   Optimizer adamw = optimizer("adamw", net, {{"lr", 1e-3}, {"weight_decay", 0.1}});
+//   Optimizer lion = optimizer("keras.lion", {{backbone.named_parameters(), {{"learning_rate", 1e-5}}},
+//                                             {head.named_parameters()}}, {{"learning_rate", 1e-4}});
+//   backward(loss);  adamw.step();  adamw.clear_gradients();
+//
+// SGD, Adam, AdamW and SparseAdam have types, too:  SGD optimizer(net, {0.02, 0.9});
+// LBFGS, which asks for the loss many times, is in lbfgs.h; schedules of rates are in schedules.h.
+// Steps are counted for each parameter from its first gradient on, as PyTorch does.
 
 #include <map>
 #include <string>
@@ -19,10 +20,19 @@
 
 namespace saltern {
 
+// Parameters with options of their own, beside those that all groups have.
+struct ParameterGroup {
+  std::vector<std::pair<std::string, Variable>> parameters;
+  Attributes options = {};
+};
+
 class Optimizer {
  public:
-  // Throws where the module has no parameters.
+  // One group with all parameters of a module. Throws where it has none.
   Optimizer(Module &module, Update update);
+  // Of a row, with options for all groups. Throws where a parameter, or a name, is there twice.
+  Optimizer(const std::string &row, const std::vector<ParameterGroup> &groups, const Attributes &options = {});
+  void add_group(const ParameterGroup &group);
 
   // Throws where the loss depends on something that requires a gradient and is no parameter here, so that it would stay
   // as it is: a Module whose visit() does not name all its parts. For the first step of a training, before backward().
@@ -31,10 +41,17 @@ class Optimizer {
   // Updates every parameter that has a gradient.
   void step();
   void clear_gradients() const;
+  std::vector<Variable> parameters() const;
 
-  double rate() const { return update_.rate; }
-  void set_rate(double rate) { update_.rate = rate; }
-  const Update &update() const { return update_; }
+  size_t group_count() const { return groups_.size(); }
+  double rate(size_t group = 0) const { return groups_.at(group).rate; }
+  void set_rate(size_t group, double rate) { groups_.at(group).rate = rate; }
+  void set_rate(double rate);  // of all groups
+  const Update &update(size_t group = 0) const { return groups_.at(group); }
+  // That of the parameter of this name.
+  const Update &update_of(const std::string &parameter) const;
+  // Another value of an option of a group, such as a momentum that a schedule moves.
+  void set_option(size_t group, const std::string &name, const Attribute &value);
 
   // Slots of every parameter ("momentum.0.weight") and its steps ("steps.0.weight"), sharing memory with this optimizer.
   std::map<std::string, Tensor> state() const;
@@ -44,13 +61,22 @@ class Optimizer {
   struct Parameter {
     std::string name;
     Variable variable;
+    size_t group;
     Tensor steps;  // i64, of one element
-    std::vector<Tensor> slots;
+    std::vector<std::pair<std::string, Tensor>> slots;
   };
+  void add(const std::string &name, const Variable &variable);
 
-  Update update_;
+  std::string row_;     // empty: an update of one's own
+  Attributes options_;  // of all groups
+  std::vector<Update> groups_;
   std::vector<Parameter> parameters_;
 };
+
+Optimizer optimizer(const std::string &row, Module &module, const Attributes &options = {});
+Optimizer optimizer(const std::string &row, const std::vector<ParameterGroup> &groups, const Attributes &options = {});
+
+// ---- With types.
 
 struct SgdOptions {
   double rate = 0.01, momentum = 0, weight_decay = 0, dampening = 0;

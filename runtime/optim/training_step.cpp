@@ -11,7 +11,7 @@ namespace saltern {
 
 namespace {
 
-constexpr const char *rate_name = "rate", *random_name = "random";
+constexpr const char *random_name = "random";
 
 void expect_free(const Graph &graph, const std::string &name) {
   if (graph.values.count(name)) fail("a training step: the graph has a value '", name, "', as state is to be called");
@@ -22,9 +22,8 @@ void add_update(Graph &graph, const std::string &parameter, const std::string &g
   const Tensor initial = graph.value(parameter).constant;
   std::vector<std::pair<std::string, Tensor>> kept = {{parameter, initial},
                                                       {"steps." + parameter, Tensor::zeros({}, Type::i64)}};
-  for (const std::string &slot : update.slots)
-    kept.emplace_back(slot + "." + parameter, Tensor::zeros(initial.shape(), initial.type()));
-  Graph::Node node = {update.operation, update.attributes, {parameter, gradient, rate_name}, {}};
+  for (const auto &[slot, begins] : slots_of(update, initial)) kept.emplace_back(slot + "." + parameter, begins);
+  Graph::Node node = {update.operation, update.attributes, {parameter, gradient, update.rate_name}, {}};
   for (size_t i = 0; i < kept.size(); ++i) {
     const auto &[name, value] = kept[i];
     if (i > 0) expect_free(graph, name);
@@ -44,7 +43,7 @@ std::map<std::string, Tensor> names_of(Module &net, const NamedTensors &inputs) 
     if (seen.insert(p.value().raw()).second) names[name] = p.value();
   for (const auto &[name, t] : net.state())
     if (seen.insert(t.raw()).second) names[name] = t;
-  std::vector<std::string> of_step = {"loss", rate_name, random_name};
+  std::vector<std::string> of_step = {"loss", "rate", random_name};
   for (const auto &[name, t] : inputs) of_step.push_back(name);
   for (const std::string &taken : of_step)
     if (names.count(taken)) fail("a training step: the net has state called '", taken, "', as the step has");
@@ -84,10 +83,13 @@ Graph traced(Module &net, const NamedTensors &inputs, const LossOfInputs &loss) 
 
 Graph training_step(const Graph &graph, const std::string &loss, const std::vector<std::string> &parameters,
                     const Update &update) {
+  return training_step(graph, loss, parameters, [&](const std::string &) { return update; });
+}
+
+Graph training_step(const Graph &graph, const std::string &loss, const std::vector<std::string> &parameters,
+                    const std::function<Update(const std::string &parameter)> &update_of) {
   if (elements(graph.value(loss).shape) != 1)
     fail("a training step: the loss '", loss, "' is ", to_string(graph.value(loss).shape), "; expected one element");
-  if (update.attributes.integer("only_touched", 0) != 0)
-    unsupported("a training step: an update of touched rows only (SparseAdam) has no graph, whose gradients are dense");
   const auto needed = graph.needed_for({loss});
   std::vector<std::string> moved;
   for (const std::string &p : parameters) {
@@ -99,9 +101,16 @@ Graph training_step(const Graph &graph, const std::string &loss, const std::vect
   const std::vector<std::string> gradients(step.outputs.end() - static_cast<std::ptrdiff_t>(moved.size()),
                                            step.outputs.end());
   step.outputs.resize(step.outputs.size() - moved.size());
-  expect_free(step, rate_name);
-  for (size_t i = 0; i < moved.size(); ++i) add_update(step, moved[i], gradients[i], update);
-  step.add_state(rate_name, rate_name, Tensor::full({}, update.rate));
+  std::map<std::string, double> rates;
+  for (size_t i = 0; i < moved.size(); ++i) {
+    const Update update = update_of(moved[i]);
+    if (const OptimizerRow *row = find_optimizer(update.operation); row && row->only_touched)
+      unsupported("a training step: an update of touched rows only (", row->name,
+                  ") has no graph, whose gradients are dense");
+    if (rates.emplace(update.rate_name, update.rate).second) expect_free(step, update.rate_name);
+    add_update(step, moved[i], gradients[i], update);
+  }
+  for (const auto &[name, rate] : rates) step.add_state(name, name, Tensor::full({}, rate));
   validate(step);
   return step;
 }
@@ -117,7 +126,8 @@ Graph training_step(Module &net, const NamedTensors &inputs, const LossOfInputs 
   std::vector<std::string> parameters;
   for (const auto &[name, p] : net.named_parameters())
     if (p.requires_gradient() && graph.values.count(name)) parameters.push_back(name);
-  Graph step = training_step(graph, "loss", parameters, optimizer.update());
+  Graph step =
+      training_step(graph, "loss", parameters, [&](const std::string &name) { return optimizer.update_of(name); });
   const std::map<std::string, Tensor> kept = optimizer.state();
   for (Graph::State &s : step.state)
     if (const auto found = kept.find(s.value); found != kept.end()) s.initial = found->second.clone();

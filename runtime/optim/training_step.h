@@ -7,8 +7,9 @@
 //   const Tensor loss = run(step, {{"x", images}, {"labels", labels}}, state).at("loss");
 //
 // State has the names that net and optimizer have for it ("0.weight", "momentum.0.weight", "steps.0.weight",
-// "1.running_mean"), "rate", which runs leave as it is, and "random" where numbers are drawn. So a step may go on in the net's own memory, with what
-// net.state(), optimizer.state() and random_stream() give, and a tape may take over from there: both compute the same.
+// "1.running_mean"), "rate" ("rate.1" of the second group of parameters and so on), which runs leave as it is, and "random"
+// where numbers are drawn. So a step may go on in the net's own memory, with what net.state(), optimizer.state() and
+// random_stream() give, and a tape may take over from there: both compute the same.
 
 #include <functional>
 
@@ -34,5 +35,8 @@ Graph training_step(Module &net, const NamedTensors &inputs, const LossOfInputs 
 // stays; what updates keep begins as zeros.
 Graph training_step(const Graph &graph, const std::string &loss, const std::vector<std::string> &parameters,
                     const Update &update);
+// Likewise, each parameter by an update of its own.
+Graph training_step(const Graph &graph, const std::string &loss, const std::vector<std::string> &parameters,
+                    const std::function<Update(const std::string &parameter)> &update_of);
 
 }  // namespace saltern

@@ -1,10 +1,9 @@
 #include "runtime/optim/updates.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
-#include "algorithms/optimizers.h"
+#include "runtime/autograd/formula_operation.h"
 #include "runtime/autograd/sparse.h"
 #include "runtime/kernels/kernels.h"
 #include "runtime/operations.h"
@@ -17,30 +16,56 @@ namespace {
 
 using Tensors = std::vector<Tensor>;
 
-enum : size_t { parameter, slope, rate, steps, slots };
+enum : size_t { parameter, slope, rate, steps, slots };  // inputs
 
-float real(const Attributes &a, const char *name) { return static_cast<float>(a.real(name)); }
-Value number(const Attributes &a, const char *name) { return formula::constant_value(Type::f32, a.real(name)); }
+const OptimizerRow *row_of(const std::string &operation) {
+  for (const OptimizerRow &row : optimizer_rows())
+    if (row.operation == operation) return &row;
+  return nullptr;
+}
+
+Shape shape_of(const Slot &slot, Shape shape) {
+  if (slot.extent == Slot::Extent::one) return {};
+  if (slot.extent == Slot::Extent::rows) shape.back() = 1;
+  if (slot.extent == Slot::Extent::columns) shape[shape.size() - 2] = 1;
+  return shape;
+}
+
+// A row for a parameter of some shape.
+struct UpdateOfShape {
+  const OptimizerRow &row;
+  Attributes a;
+  Shape shape;
+  Slots kept;
+  UpdateRule rule;
+  size_t numbers;  // the first slot of rank 0
+
+  UpdateOfShape(const OptimizerRow &row, const Attributes &given, const Shape &shape)
+      : row(row), a(completed(row.name, row.options, given)), shape(shape) {
+    if (!row.rule) unsupported(row.name, " needs the loss, and is no update of one parameter after another");
+    kept = row.slots(a, shape);
+    rule = row.rule(a, shape);
+    const auto is_number = [](const Slot &s) { return s.extent == Slot::Extent::one; };
+    numbers = static_cast<size_t>(std::find_if(kept.begin(), kept.end(), is_number) - kept.begin());
+  }
+
+  // All lie in memory as the parameter does where they have its shape, without holes.
+  Tensors arranged(Tensors in) const {
+    if (in.size() != slots + kept.size())
+      fail("operation '", row.operation, "' takes a parameter, its gradient, rate, steps and ", kept.size(), " slots");
+    for (size_t i = 0; i < in.size(); ++i) {
+      if (i == rate || i == steps) continue;
+      const Shape expected = i < slots ? shape : shape_of(kept[i - slots], shape);
+      if (in[i].shape() != expected)
+        fail("operation '", row.operation, "': input ", i, " is ", to_string(in[i].shape()), " for a parameter of ",
+             to_string(shape), "; expected ", to_string(expected));
+      if (expected == shape) in[i] = arranged_like(in[i], in[parameter]);
+    }
+    return in;
+  }
+};
+
 int64_t steps_of(const Tensors &in) { return in[steps].integers().at(0); }
-
-void write_sgd(const Tensors &in, const Attributes &a, const Tensors &out) {
-  const bool moves = in.size() > slots;
-  // The kernel always has a velocity: without momentum anything finite may go in, and what comes out is let go.
-  const View before = flat(moves ? in[slots] : in[slope]), after = flat(moves ? out[2] : Tensor::like(in[slope]));
-  const float dampening = steps_of(in) == 0 || !moves ? 0 : real(a, "dampening");
-  call("sgd", {flat(in[parameter]), flat(in[slope]), before, static_cast<float>(in[rate].item()), real(a, "momentum"),
-               dampening, real(a, "weight_decay"), static_cast<float>(a.integer("nesterov")), flat(out[0]), after});
-}
-
-void write_adam(const Tensors &in, const Attributes &a, const Tensors &out) {
-  const auto correction = [&](const char *beta) {
-    return static_cast<float>(1 - std::pow(a.real(beta), static_cast<double>(steps_of(in) + 1)));
-  };
-  call("adam", {flat(in[parameter]), flat(in[slope]), flat(in.at(slots)), flat(in.at(slots + 1)),
-                static_cast<float>(in[rate].item()), real(a, "beta1"), real(a, "beta2"), real(a, "epsilon"),
-                real(a, "weight_decay"), correction("beta1"), correction("beta2"),
-                static_cast<float>(a.integer("decoupled")), flat(out[0]), flat(out.at(2)), flat(out.at(3))});
-}
 
 // p, steps and slots.
 Tensors kept(const Tensors &in) {
@@ -49,88 +74,91 @@ Tensors kept(const Tensors &in) {
   return all;
 }
 
-// All lie in memory as the parameter does, without holes.
-Tensors arranged(const std::string &operation, Tensors in) {
-  if (in.size() < slots) fail("operation '", operation, "' takes a parameter, its gradient, rate and steps");
-  for (size_t i = 0; i < in.size(); ++i) {
-    if (i == rate || i == steps) continue;
-    if (in[i].shape() != in[parameter].shape())
-      fail("operation '", operation, "': input ", i, " is ", to_string(in[i].shape()), " for a parameter of ",
-           to_string(in[parameter].shape()));
-    in[i] = arranged_like(in[i], in[parameter]);
-  }
-  return in;
+void write_by_kernel(const UpdateOfShape &u, const Tensors &in, const Tensors &out) {
+  Now<double> now = {u.a, u.shape, in[rate].item(), static_cast<double>(steps_of(in) + 1), {}};
+  for (size_t i = u.numbers; i < u.kept.size(); ++i) now.kept.push_back(in[slots + i].item());
+  const Numbers<double> numbers = u.row.numbers(now);
+  std::vector<KernelArgument> arguments = {flat(in[parameter]), flat(in[slope])};
+  for (size_t i = 0; i < u.numbers; ++i) arguments.emplace_back(flat(in[slots + i]));
+  for (const std::string &name : u.rule.kernel->numbers)
+    arguments.emplace_back(static_cast<float>(numbers.all.at(name)));
+  arguments.emplace_back(flat(out[0]));
+  for (size_t i = 0; i < u.numbers; ++i) arguments.emplace_back(flat(out[2 + i]));
+  call(u.rule.kernel->name, arguments);
+  for (size_t i = u.numbers; i < u.kept.size(); ++i)
+    *out[2 + i].data<float>() = static_cast<float>(numbers.kept[i - u.numbers]);
+  *out[1].data<int64_t>() = steps_of(in) + 1;
 }
 
-struct Row {
-  const char *operation;
-  void (*write)(const Tensors &in, const Attributes &, const Tensors &out);
-};
-constexpr Row rows[] = {{"sgd", write_sgd}, {"adam", write_adam}};
+bool has_kernel(const UpdateOfShape &u, const Tensors &in) {
+  return u.rule.kernel && std::all_of(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(slots + u.numbers),
+                                      [&](const Tensor &t) { return &t == &in[steps] || t.type() == Type::f32; });
+}
 
-Operation::Compute computed(const Row &row) {
-  return [row](const Tensors &given, const Attributes &a) {
-    const Tensors in = arranged(row.operation, given);
-    const bool outlined = std::any_of(in.begin(), in.end(), [](const Tensor &t) { return t.is_outline(); });
-    Tensors out;
-    for (const Tensor &t : kept(in)) out.push_back(outlined ? Tensor::outline(t.shape(), t.type()) : Tensor::like(t));
-    if (outlined) return out;
-    row.write(in, a, out);
-    *out[1].data<int64_t>() = steps_of(in) + 1;
+Tensors computed(const OptimizerRow &row, const Tensors &given, const Attributes &a) {
+  if (given.size() < slots) fail("operation '", row.operation, "' takes a parameter, its gradient, rate and steps");
+  const UpdateOfShape u(row, a, given[parameter].shape());
+  const Tensors in = u.arranged(given);
+  Tensors out;
+  if (std::any_of(in.begin(), in.end(), [](const Tensor &t) { return t.is_outline(); })) {
+    for (const Tensor &t : kept(in)) out.push_back(Tensor::outline(t.shape(), t.type()));
     return out;
-  };
+  }
+  if (!has_kernel(u, in)) return computed_by_formula(*find_operation(row.operation), in, a);
+  for (const Tensor &t : kept(in)) out.push_back(Tensor::like(t));
+  write_by_kernel(u, in, out);
+  return out;
 }
 
-Values sgd_formula(const Values &in, const Attributes &a) {
-  const bool moves = in.size() > slots;
-  const Value zero = formula::constant_value(Type::f32, 0);
-  algorithms::SgdSettings s;
-  s.rate = in.at(rate);
-  s.momentum = number(a, "momentum");
-  s.dampening = moves ? where(in.at(steps) == 0, zero, number(a, "dampening")) : zero;
-  s.weight_decay = number(a, "weight_decay");
-  s.nesterov = formula::constant_value(Type::f32, static_cast<double>(a.integer("nesterov")));
-  // Slots are stages, which p' reads: so each of them and p can be written over.
-  const Value velocity =
-      named("velocity", algorithms::sgd_velocity(in[parameter], in[slope], moves ? in[slots] : zero, s));
-  const Value moved = algorithms::sgd_moved(in[parameter], in[slope], velocity, s);
-  return moves ? Values{moved, in[steps] + 1, velocity} : Values{moved, in[steps] + 1};
-}
-
-Values adam_formula(const Values &in, const Attributes &a) {
+Values formula_of(const OptimizerRow &row, const Values &in, const Attributes &attributes) {
+  Shape shape;
+  for (const formula::Expression &e : in.at(parameter).extents()) shape.push_back(e->integer);
+  const UpdateOfShape u(row, attributes, shape);
+  const Type type = in[parameter].type();
   const Value next = in.at(steps) + 1;
-  const auto correction = [&](const char *beta) {
-    const Value of = formula::constant_value(Type::f64, a.real(beta));
-    return named("correction", cast(Type::f32, 1 - power(of, cast(Type::f64, next))));
-  };
-  algorithms::AdamSettings s;
-  s.rate = in.at(rate);
-  s.beta1 = number(a, "beta1");
-  s.beta2 = number(a, "beta2");
-  s.epsilon = number(a, "epsilon");
-  s.weight_decay = number(a, "weight_decay");
-  s.correction1 = correction("beta1");
-  s.correction2 = correction("beta2");
-  s.decoupled = formula::constant_value(Type::f32, static_cast<double>(a.integer("decoupled")));
-  const Values made = algorithms::adam_moments(in[parameter], in[slope], in.at(slots), in.at(slots + 1), s);
-  const Value mean = named("mean", made[0]), square = named("square", made[1]);
-  return {algorithms::adam_moved(in[parameter], mean, square, s), next, mean, square};
+  Now<Value> now = {u.a, u.shape, cast(Type::f64, in[rate]), cast(Type::f64, next), {}};
+  for (size_t i = u.numbers; i < u.kept.size(); ++i) now.kept.push_back(cast(Type::f64, in.at(slots + i)));
+  const Numbers<Value> numbers = row.values(now);
+  algorithms::UpdateInputs inputs = {in[parameter], in[slope]};
+  inputs.in_stages = true;
+  for (size_t i = 0; i < u.numbers; ++i) inputs.slots.push_back(in.at(slots + i));
+  // What is worked out is so once, in f64.
+  for (const auto &[name, v] : numbers.all)
+    inputs.numbers[name] = v->literal ? formula::constant_value(type, v->element->real) : named(name, cast(type, v));
+  Values out = u.rule.formula(inputs);
+  out.insert(out.begin() + 1, next);
+  for (const Value &v : numbers.kept) out.push_back(cast(Type::f32, v));
+  return out;
 }
 
 }  // namespace
 
 namespace operations {
 
-const Operation sgd("sgd", computed(rows[0]), sgd_formula);
-const Operation adam("adam", computed(rows[1]), adam_formula);
+const std::vector<const Operation *> &updates() {
+  static const auto *all = [] {
+    auto *made = new std::vector<const Operation *>;
+    for (const OptimizerRow &row : optimizer_rows())
+      if (row.rule)
+        made->push_back(new Operation(
+            row.operation,
+            Operation::Compute([&row](const Tensors &in, const Attributes &a) { return computed(row, in, a); }),
+            Operation::Algorithm([&row](const Values &in, const Attributes &a) { return formula_of(row, in, a); })));
+    return made;
+  }();
+  return *all;
+}
 
 }  // namespace operations
 
 namespace {
 
-bool leaves_other_rows(const Update &update) {
-  const Attributes &a = update.attributes;
-  return update.operation == "sgd" && a.real("momentum") == 0 && a.real("weight_decay") == 0;
+const auto &made_before_main = operations::updates();
+
+bool leaves_other_rows(const OptimizerRow *row, const Attributes &a) {
+  if (!row) return false;
+  const Attributes all = completed(row->name, row->options, a);
+  return row->slots(all, {1}).empty() && all.real("weight_decay", 0) == 0;
 }
 
 // Row i of a part is row rows[i] of the whole.
@@ -144,47 +172,76 @@ void write_rows(const Tensor &whole, const std::vector<int64_t> &rows, const Ten
 
 }  // namespace
 
+Update update_of(const std::string &optimizer, const Attributes &options) {
+  const OptimizerRow *row = find_optimizer(optimizer);
+  if (!row) fail("there is no optimizer '", optimizer, "'");
+  Options all = row->options;
+  all.push_back(row->rate);
+  const Attributes a = completed(row->name, all, options);
+  Update update = {row->operation, {}, {}, a.real(row->rate.name)};
+  for (const auto &[name, value] : a)
+    if (name != row->rate.name) update.attributes.set(name, value);
+  return update;
+}
+
+std::vector<std::pair<std::string, Tensor>> slots_of(const Update &update, const Tensor &p) {
+  std::vector<std::pair<std::string, Tensor>> all;
+  const OptimizerRow *row = row_of(update.operation);
+  if (!row) {
+    for (const std::string &name : update.slots)
+      all.emplace_back(name, arranged_like(Tensor::zeros(p.shape(), p.type()), p));
+    return all;
+  }
+  for (const Slot &slot : UpdateOfShape(*row, update.attributes, p.shape()).kept) {
+    const Shape shape = shape_of(slot, p.shape());
+    const Type type = slot.extent == Slot::Extent::one ? Type::f32 : p.type();
+    Tensor begins = slot.begins == Slot::Begins::parameter
+                        ? p.clone()
+                        : Tensor::full(shape, slot.begins == Slot::Begins::rate ? update.rate : slot.number, type);
+    all.emplace_back(slot.name, shape == p.shape() ? arranged_like(begins, p) : begins);
+  }
+  return all;
+}
+
 void update_in_place(const Update &update, const Variable &gradient, std::vector<Tensor> inputs) {
-  const bool only_touched = update.attributes.integer("only_touched", 0) != 0;
+  const OptimizerRow *row = row_of(update.operation);
+  const bool only_touched = row && row->only_touched;
   if (only_touched && !gradient.sparse())
     fail("the update takes sparse gradients only, and that of a parameter of ", to_string(inputs.at(parameter).shape()),
          " is dense");
-  bool by_rows = gradient.sparse() && (only_touched || leaves_other_rows(update));
+  bool by_rows = gradient.sparse() && (only_touched || leaves_other_rows(row, update.attributes));
   for (const Tensor &t : kept(inputs)) by_rows &= t.has_layout(Layout::row_major);
   if (!by_rows) {
     inputs[slope] = gradient.value();
     return update_in_place(update, inputs);
   }
   const SparseRows touched = coalesced(*gradient.sparse());
-  Update of_rows = update;
-  if (only_touched)  // PyTorch's SparseAdam adds epsilon to the root before it is corrected
-    of_rows.attributes.set("epsilon", update.attributes.real("epsilon") /
-                                          std::sqrt(1 - std::pow(update.attributes.real("beta2"),
-                                                                 static_cast<double>(steps_of(inputs) + 1))));
   if (touched.rows.empty()) return void(++*inputs[steps].data<int64_t>());
   Tensors part = inputs;
   for (size_t i = 0; i < part.size(); ++i)
     if (i != rate && i != steps && i != slope) part[i] = picked(inputs[i], 0, touched.rows);
   part[slope] = touched.values;
-  update_in_place(of_rows, part);
+  update_in_place(update, part);
   for (size_t i = 0; i < part.size(); ++i)
     if (i != rate && i != steps && i != slope) write_rows(inputs[i], touched.rows, part[i]);
 }
 
 void update_in_place(const Update &update, const std::vector<Tensor> &inputs) {
-  const Tensors in = arranged(update.operation, inputs), out = kept(in), given = kept(inputs);
-  for (const Row &row : rows) {
-    if (row.operation != update.operation) continue;
-    row.write(in, update.attributes, out);
-    ++*out[1].data<int64_t>();
-    // What lies otherwise than the parameter was written as a copy that does not.
-    for (size_t i = 0; i < out.size(); ++i)
-      if (out[i].address() != given[i].address()) given[i].copy_from(out[i]);
-    return;
+  const Tensors given = kept(inputs);
+  if (const OptimizerRow *row = row_of(update.operation)) {
+    const UpdateOfShape u(*row, update.attributes, inputs.at(parameter).shape());
+    const Tensors in = u.arranged(inputs), out = kept(in);
+    if (has_kernel(u, in)) {
+      write_by_kernel(u, in, out);
+      // What lies otherwise than the parameter was written as a copy that does not.
+      for (size_t i = 0; i < out.size(); ++i)
+        if (out[i].address() != given[i].address()) given[i].copy_from(out[i]);
+      return;
+    }
   }
   const Operation *own = find_operation(update.operation);
   if (!own) fail("there is no operation '", update.operation, "' to update parameters with");
-  const Tensors made = own->compute(in, update.attributes);
+  const Tensors made = own->compute(inputs, update.attributes);
   for (size_t i = 0; i < given.size(); ++i) given[i].copy_from(made.at(i));
 }
 

@@ -8,8 +8,10 @@ namespace saltern::python {
 // Functions, layers, and tables of what nets cost.
 void bind_layers(nanobind::module_ &m);
 void bind_metrics(nanobind::module_ &m);
-// Safetensors, ONNX, and updates of parameters.
+// Safetensors and ONNX.
 void bind_files(nanobind::module_ &m);
+// The rows of optimizers and schedules of rates.
+void bind_optimizers(nanobind::module_ &m);
 // Logs and reports of training.
 void bind_logs(nanobind::module_ &m);
 

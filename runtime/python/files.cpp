@@ -8,7 +8,6 @@
 #include "runtime/onnx/lower_model.h"
 #include "runtime/onnx/optimize.h"
 #include "runtime/onnx/run_model.h"
-#include "runtime/optim/updates.h"
 #include "runtime/python/bindings.h"
 #include "runtime/tensor/checkpoint.h"
 
@@ -60,20 +59,6 @@ Graph lowered(const Model &model, const Tensors &inputs) {
   return lower_model(optimized(with_shapes(model, shapes)), shapes);
 }
 
-// An optimizer's step for one parameter: what an update takes (runtime/optim/updates.h), written over.
-void update(const std::string &operation, const nb::dict &options, const std::vector<Variable> &tensors) {
-  Attributes attributes;
-  for (const auto &[name, value] : options) {
-    if (nb::isinstance<nb::float_>(value))
-      attributes.set(nb::cast<std::string>(name), nb::cast<double>(value));
-    else
-      attributes.set(nb::cast<std::string>(name), nb::cast<int64_t>(nb::int_(value)));
-  }
-  std::vector<Tensor> in;
-  for (const Variable &v : tensors) in.push_back(in.size() == 1 ? Tensor() : v.value());
-  update_in_place({operation, attributes, {}, 0}, tensors.at(1), in);
-}
-
 }  // namespace
 
 void bind_files(nb::module_ &m) {
@@ -84,7 +69,6 @@ void bind_files(nb::module_ &m) {
   m.def(
       "export_onnx", [](const std::string &path, const Graph &graph) { save_onnx(path, onnx_of(graph)); },
       nb::arg("path"), nb::arg("graph"));
-  m.def("update", update);
   nb::class_<Recording>(m, "Recording").def(nb::init<>());
   nb::class_<Model>(m, "Model")
       .def_prop_ro("inputs", required_inputs)

@@ -197,6 +197,7 @@ NB_MODULE(_saltern, m) {
   bind_metrics(m);
   bind_files(m);
   bind_logs(m);
+  bind_optimizers(m);
 }
 
 }  // namespace saltern::python

@@ -28,13 +28,26 @@ void give_updates(Lowering &n, size_t accumulators, const Update &update) {
   }
 }
 
+// As the formula of an update takes it.
+algorithms::UpdateInputs inputs_of(const Values &of, double decay, std::map<std::string, Value> numbers) {
+  numbers.insert({{"sign", 1}, {"decay", decay}, {"keep", 1}});
+  for (auto &[name, v] : numbers)
+    if (v->literal) v = constant_value(of[0].type(), v->element->real);
+  return {of[0], of[1], Values(of.begin() + 2, of.end()), numbers};
+}
+
 double number(const Lowering &n, const char *name, double otherwise) { return n.attributes().real(name, otherwise); }
 
 void adagrad(Lowering &n) {
   const double norm = number(n, "norm_coefficient", 0), epsilon = number(n, "epsilon", 1e-6),
                decay = number(n, "decay_factor", 0);
   give_updates(n, 1, [&](const Value &rate, const Value &steps, const Values &of) {
-    return algorithms::adagrad(of[0], of[1], of[2], {named("rate", rate / (steps * decay + 1)), epsilon, norm});
+    return algorithms::rmsprop(inputs_of(of, norm,
+                                         {{"rate", named("rate", rate / (steps * decay + 1))},
+                                          {"old", 1},
+                                          {"new", 1},
+                                          {"inside", 0},
+                                          {"outside", epsilon}}));
   });
 }
 
@@ -46,11 +59,14 @@ void adam(Lowering &n) {
     const auto correction = [&](double decay) {
       return named("correction", where(steps > 0, 1 - power(decay, steps), 1));
     };
-    const auto typed = [&](double v) { return constant_value(rate.type(), v); };
-    const Value second = correction(beta);
-    Values all = algorithms::adam(
-        of[0], of[1], of[2], of[3],
-        {rate, typed(alpha), typed(beta), epsilon / sqrt(second), typed(norm), correction(alpha), second, 0});
+    const Value of_mean = named("of_mean", rate * sqrt(correction(beta)) / correction(alpha));
+    Values all = algorithms::adam(inputs_of(of, norm,
+                                            {{"beta1", alpha},
+                                             {"beta2", beta},
+                                             {"of_gradient", 0},
+                                             {"of_mean", of_mean},
+                                             {"of_root", 1},
+                                             {"outside", epsilon}}));
     all[0] = all[0] * (1 - after);
     return all;
   });
@@ -61,8 +77,12 @@ void momentum(Lowering &n) {
                beta = n.attributes().real("beta");
   const bool nesterov = one_of({"standard", "nesterov"}, "mode", n.attributes().word("mode")) == "nesterov";
   give_updates(n, 1, [&](const Value &rate, const Value &steps, const Values &of) {
-    const Value dampening = where(steps > 0, 1 - beta, constant_value(steps.type(), 0));
-    return algorithms::sgd(of[0], of[1], of[2], {rate, alpha, dampening, norm, nesterov ? 1.0 : 0.0});
+    const Value fresh = named("fresh", where(steps > 0, beta, constant_value(steps.type(), 1)));
+    return algorithms::sgd(inputs_of(of, norm,
+                                     {{"momentum", alpha},
+                                      {"fresh", fresh},
+                                      {"of_velocity", nesterov ? rate * alpha : rate},
+                                      {"of_gradient", nesterov ? rate : Value(0)}}));
   });
 }
 

@@ -191,7 +191,9 @@ const char *left_out(const std::string &name) {
   if (name == "lstm_by_kernels" || name == "gru_by_kernels") return "graphs have the formulas of lstm and gru";
   if (name == "in_channels_last") return "it is an order of memory, which graphs have not";
   if (name == "max_pool2d_pick") return "the gradient of a gradient is of training";
-  for (const char *training : {"adam", "batch_norm_training", "dropout", "sgd"})
+  for (const Operation *update : operations::updates())
+    if (name == update->name) return "tests/runtime/optim/optimizers_test.cpp has all updates";
+  for (const char *training : {"batch_norm_training", "dropout"})
     if (name == training) return "it is of training steps: tests/generators/model/training_test.cpp has it";
   return nullptr;
 }

@@ -1,8 +1,8 @@
 """Functions of keras.ops that PyTorch has not, or otherwise, with Keras' names and arguments: the rows `keras.*` of the table;
-and Keras' metrics."""
+and Keras' metrics and optimizers."""
 from .._rows import family
-from . import metrics
+from . import metrics, optimizers
 
 _functions = family('keras')
 globals().update(_functions)
-__all__ = [*_functions, 'metrics']
+__all__ = [*_functions, 'metrics', 'optimizers']
