@@ -6,6 +6,7 @@
 //   generate_FILE --runtime OBJECT              writes Halide's run-time support
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <string>
 
@@ -37,6 +38,10 @@ void compile(const Kernel &kernel, const std::string &directory, const std::stri
   }
 }
 
+// Innermost loops begin with a line of the cache. Else where the linker puts a kernel decides how fast it is: on an AMD Zen 4,
+// SSE4.1 loops of one and the same code differed by 1.08 (dense), 1.15 (rms_norm) and 1.67 (square, relu).
+void align_loops() { setenv("HL_LLVM_ARGS", "-x86-experimental-pref-innermost-loop-alignment=6", /*overwrite=*/0); }
+
 }  // namespace
 
 int main(int argc, char **argv) {
@@ -44,6 +49,7 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "usage: %s KERNEL DIRECTORY [DATABASE] | --runtime OBJECT\n", argv[0]);
     return 2;
   }
+  align_loops();
   try {
     if (std::string(argv[1]) == "--runtime")
       Halide::compile_standalone_runtime(argv[2], Halide::Target(cpu_targets().back().halide));
