@@ -181,6 +181,13 @@ std::vector<std::shared_ptr<const Stage>> worth_keeping(const Values &outputs) {
   return kept;
 }
 
+bool is_light(const Value &v) {
+  const Expression e = written_out(v);
+  int operations = 0;
+  for_each_node(e, [&](const Expression::Node &n) { operations += n.kind == Kind::call || n.kind == Kind::select; });
+  return operations <= 8 && !is_costly(e);
+}
+
 bool is_at_own_place(const Expression &load, const Stage &reader) {
   const Stage &s = *load->stage;
   if (s.rank != reader.rank) return false;

@@ -43,6 +43,9 @@ std::map<const Stage *, std::shared_ptr<const Stage>> epilogues_of(const Values 
 // Whether each stage is worth memory: reductions are, and maps that are costly and read more than once.
 std::vector<std::shared_ptr<const Stage>> worth_keeping(const Values &outputs);
 
+// Whether an element is made by a few instructions, with all maps that it is made of.
+bool is_light(const Value &v);
+
 // What a gradient need not make again, since the forward has made it: whoever computes both keeps it in between.
 // Stages of `outputs` that their `gradients` read and that are dear to make: contractions, windows, scans, states. Sums along
 // rows and columns are not: a kernel has them by the way, and to write them down would take it apart.
