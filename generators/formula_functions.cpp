@@ -132,7 +132,8 @@ Expr call_code(Function f, Type type, const Expr &a) {
     case Function::stopped:
       return a;
     case Function::negate:
-      return real ? strict(Halide::Internal::Call::strict_sub, Halide::Internal::make_const(a.type(), -0.0), a)
+      // LLVM knows what that is. Taken from -0 it was taken from 0 wherever there was a 0, too: to Halide they are equal.
+      return real ? strict(Halide::Internal::Call::strict_mul, a, Halide::Internal::make_const(a.type(), -1))
                   : Halide::cast(a.type(), 0) - a;
     case Function::absolute:
       return is_unsigned(type) ? a : Halide::cast(a.type(), Halide::abs(a));

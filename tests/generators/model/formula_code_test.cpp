@@ -206,6 +206,14 @@ TEST(FormulaCode, FunctionsOfSpecialValues) {
       for (int vector : {1, 16}) expect_equal(call(f, of), {special_tensor(Type::f32, size, 1)}, {size}, 1e-6, vector);
 }
 
+// To Halide, 0 and -0 are equal: a formula that has a 0 still negates to -0.
+TEST(FormulaCode, NegatedZeroBesideAZero) {
+  const Expression x = load(0, Type::f32, {axis(0)}), y = load(1, Type::f32, {axis(0)});
+  const Expression e = bits_as(Type::i32, select(y < 0.0, -x, formula::constant(Type::f32, 0)));
+  const Tensor zeros = Tensor::full({16}, 0), below = Tensor::full({16}, -1);
+  for (int vector : {1, 16}) expect_equal(e, {zeros, below}, {16}, 0, vector);
+}
+
 TEST(FormulaCode, FunctionsOfTwoSpecialValues) {
   const auto count = static_cast<int64_t>(special_values.size()), size = count * count;
   const Expression x = load(0, Type::f32, {axis(0)}), y = load(1, Type::f32, {axis(0)});
