@@ -35,11 +35,13 @@ const Kernel depthwise2d(
     "depthwise2d",
     [](Build &k) {
       k.keep_sizes_open();
-      const Value x = pixels(k), w = weights(k), b = k.input("b", {"c"});
+      const Value x = pixels(k), w = weights(k), b = zero_outside(k, k.input("b", {"c"}));
       const Value y = formula::in_order(algorithms::depthwise(image(x), w, slides(k)), in_memory);
       const Halide::Func out = k.output("y", y + b);
       k.schedule([&](const Machine &m) {
         const auto knobs = schedules::DepthwiseKnobs::fitting(m, k.size(y.extent(1)));
+        Halide::Func bias = k.stage(b).func;
+        bias.compute_root().vectorize(bias.args()[0], m.float_lanes(), Halide::TailStrategy::GuardWithIf);
         schedules::depthwise({out, k.stage(y).func, k.stage(w).func, k.stage(x).func}, m, k.tuned(knobs));
       });
     },
