@@ -132,7 +132,7 @@ Expr call_code(Function f, Type type, const Expr &a) {
     case Function::stopped:
       return a;
     case Function::negate:
-      // LLVM knows what that is. Taken from -0 it was taken from 0 wherever there was a 0, too: to Halide they are equal.
+      // LLVM knows it for a sign. Taken from -0, it was taken from 0 where there was one, too: Halide has them equal.
       return real ? strict(Halide::Internal::Call::strict_mul, a, Halide::Internal::make_const(a.type(), -1))
                   : Halide::cast(a.type(), 0) - a;
     case Function::absolute:

@@ -405,8 +405,8 @@ void StageFunctions::add(const formula::Values &outputs) {
   const auto order = stages_of(outputs);
   for (const auto &s : order) {
     if (made_.count(s.get()) > 0) continue;
-    // Tiles that stay inside, or read zeros outside, may begin with a bias: added behind short sums, it takes 3 % of their
-    // time.
+    // Tiles that stay inside, or read zeros outside, may begin with a bias: added behind short sums, it takes 3 % of
+    // their time.
     if (const Biased with = biased(*s, order); with.map && (tiles_are_inside_ || zeros_.has(*with.bias->stage))) {
       StageCode code(*this, *s);
       Halide::Func sums(s->name + "_stage"), copy(with.map->name + "_stage");

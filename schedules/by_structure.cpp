@@ -211,8 +211,8 @@ class Scheduler {
     }
     Var chunk("chunk"), element("element");
     if (args.size() == 1) {
-      // What is light goes by 4 vectors: to count turns takes as long otherwise, and twice that where the loop lies across
-      // lines of the cache. With vectors of 16 bytes, relu takes 0.6 to 0.9 of its time so (AMD Zen 4).
+      // What is light goes by 4 vectors: to count turns takes as long otherwise, and twice that where the loop lies
+      // across lines of the cache. With vectors of 16 bytes, relu takes 0.6 to 0.9 of its time so (AMD Zen 4).
       // Turns first: the last chunk then ends with the last vector, where it would go on through masked nothing.
       const Var turn("turn");
       const bool light = !s.is_map() || formula::is_light(formula::Value(at(s).stage));
