@@ -90,17 +90,52 @@ void add_sliding(const Graph::Node &node, Call &call) {
     for (int number : {d->stride, d->dilation, d->pad_before, d->pad_after}) call.emplace_back(number);
 }
 
+int64_t groups_of(const Graph::Node &node) { return node.attributes.integer("groups", 1); }
+
+// As kernels with groups take images and weights.
+std::vector<int> grouped_image(const Shape &x, int64_t g) {
+  const auto i = [](int64_t v) { return static_cast<int>(v); };
+  return {i(x[1] / g), i(g), i(x[3]), i(x[2]), i(x[0])};
+}
+std::vector<int> grouped_weights(const Shape &w, int64_t g) {
+  const auto i = [](int64_t v) { return static_cast<int>(v); };
+  return {i(w[1]), i(w[3]), i(w[2]), i(w[0] / g), i(g)};
+}
+
 // With groups, or weights that are not constant.
 void conv2d(const Graph &graph, const Graph::Node &node, Call &call, Arguments &all) {
   const Shape &x = graph.value(node.inputs.at(0)).shape, &w = graph.value(node.inputs.at(1)).shape,
               &y = graph.value(node.outputs.at(0)).shape;
-  const int64_t g = node.attributes.integer("groups", 1);
-  const auto i = [](int64_t v) { return static_cast<int>(v); };
-  add_buffer(graph, node.inputs[0], {i(x[1] / g), i(g), i(x[3]), i(x[2]), i(x[0])}, image, call, all);
-  add_buffer(graph, node.inputs[1], {i(w[1]), i(w[3]), i(w[2]), i(w[0] / g), i(g)}, image, call, all);
-  add_bias(graph, node, {i(w[0] / g), i(g)}, w[0], call, all);
+  const int64_t g = groups_of(node);
+  add_buffer(graph, node.inputs[0], grouped_image(x, g), image, call, all);
+  add_buffer(graph, node.inputs[1], grouped_weights(w, g), image, call, all);
+  add_bias(graph, node, {static_cast<int>(w[0] / g), static_cast<int>(g)}, w[0], call, all);
   add_sliding(node, call);
-  all.push_back(argument(graph, node.outputs[0], {i(y[1] / g), i(g), i(y[3]), i(y[2]), i(y[0])}, image));
+  all.push_back(argument(graph, node.outputs[0], grouped_image(y, g), image));
+}
+
+// (w, dy) -> dx
+void conv2d_gradient_x(const Graph &graph, const Graph::Node &node, Call &call, Arguments &all) {
+  const Shape &w = graph.value(node.inputs.at(0)).shape, &dy = graph.value(node.inputs.at(1)).shape,
+              &dx = graph.value(node.outputs.at(0)).shape;
+  const int64_t g = groups_of(node);
+  add_buffer(graph, node.inputs[0], grouped_weights(w, g), image, call, all);
+  add_buffer(graph, node.inputs[1], grouped_image(dy, g), image, call, all);
+  add_sliding(node, call);
+  for (size_t d : {3, 2}) call.emplace_back(static_cast<int>(dx[d]));
+  all.push_back(argument(graph, node.outputs[0], grouped_image(dx, g), image));
+}
+
+// (x, dy) -> dw
+void conv2d_gradient_w(const Graph &graph, const Graph::Node &node, Call &call, Arguments &all) {
+  const Shape &x = graph.value(node.inputs.at(0)).shape, &dy = graph.value(node.inputs.at(1)).shape,
+              &dw = graph.value(node.outputs.at(0)).shape;
+  const int64_t g = groups_of(node);
+  add_buffer(graph, node.inputs[0], grouped_image(x, g), image, call, all);
+  add_buffer(graph, node.inputs[1], grouped_image(dy, g), image, call, all);
+  add_sliding(node, call);
+  for (size_t d : {3, 2}) call.emplace_back(static_cast<int>(dw[d]));
+  all.push_back(argument(graph, node.outputs[0], grouped_weights(dw, g), image));
 }
 
 void depthwise2d(const Graph &graph, const Graph::Node &node, Call &call, Arguments &all) {
@@ -128,6 +163,8 @@ const std::vector<Row> &all_rows() {
   static const std::vector<Row> table = {
       {"average_pool2d", average_pool2d, true},
       {"conv2d", conv2d},
+      {"conv2d_gradient_w", conv2d_gradient_w},
+      {"conv2d_gradient_x", conv2d_gradient_x},
       {"dense", dense, true},
       {"depthwise2d", depthwise2d, true},
       {"layer_norm", over_rows},

@@ -49,7 +49,11 @@ double flops(const Graph &graph, const Graph::Node &n) {
     if (n.operation == r.operation && n.inputs.size() >= 2 && !n.outputs.empty())
       return 2 * static_cast<double>(elements(graph.value(n.outputs[0]).shape)) *
              r.products(graph.value(n.inputs[0]).shape, graph.value(n.inputs[1]).shape);
-  return 0;
+  // Of a convolution's gradients: as much as itself.
+  const bool of_x = n.operation == "conv2d_gradient_x", of_w = n.operation == "conv2d_gradient_w";
+  if (!of_x && !of_w) return 0;
+  const Shape &w = graph.value(of_x ? n.inputs[0] : n.outputs[0]).shape;
+  return 2 * static_cast<double>(elements(graph.value(n.inputs[1]).shape)) * weights_of_one_output({}, w);
 }
 
 double flops(const Graph &graph) {

@@ -26,6 +26,7 @@ class Rewriter {
     static const std::map<std::string, void (Rewriter::*)(const Graph::Node &)> rules = {
         {"average_pool2d", &Rewriter::average_pool},
         {"batch_norm", &Rewriter::batch_norm},
+        {"conv2d_gradient_w", &Rewriter::weight_gradient},
         {"conv2d_gradient_x", &Rewriter::transposed_convolution},
         {"cross_entropy", &Rewriter::cross_entropy},
         {"expand", &Rewriter::repeated},
@@ -248,6 +249,17 @@ class Rewriter {
     return true;
   }
 
+  // Whether the library's kernels of a convolution's gradients are better than formulas: outputs of a group fill half a vector
+  // (39.9 GF/s for 10.4 where 16 channels become 16, and 1.9 for 9.4 where one becomes 6).
+  static bool has_wide_groups(const Graph::Node &n, const Shape &w) {
+    return w[0] / n.attributes.integer("groups", 1) >= 8;
+  }
+
+  void weight_gradient(const Graph::Node &n) {
+    if (has_wide_groups(n, graph_.value(n.outputs[0]).shape)) return graph_.nodes.push_back(n);
+    as_formulas(n, find_operation(n.operation)->algorithm);
+  }
+
   void transposed_convolution(const Graph::Node &n) {
     const Operand w = operand(n.inputs.at(0)), x = operand(n.inputs.at(1));
     const auto list = [&](const char *name, size_t d) { return n.attributes.integers(name).at(d); };
@@ -256,6 +268,7 @@ class Rewriter {
       axes.push_back({list("shape", d + 2), w.shape[d + 2], list("strides", d), list("dilations", d), list("pads", d),
                       list("pads", d + 2), x.shape[d + 2]});
     if (!w.value.defined() && as_convolution(n, w, x, axes)) return;
+    if (!w.value.defined() && has_wide_groups(n, w.shape)) return graph_.nodes.push_back(n);
     Lowering to(n, 0, {w, x}, graph_);
     give(n, scattered(to, x, w, {}, axes, n.attributes.integer("groups", 1)));
   }

@@ -25,6 +25,8 @@ Orders orders_of(const Graph::Node &n) {
       {"attention", {std::nullopt, rows}},
       {"average_pool2d", {image, image}},
       {"conv2d", {image, image}},
+      {"conv2d_gradient_w", {image, image}},
+      {"conv2d_gradient_x", {image, image}},
       {"depthwise2d", {image, image}},
       {"layer_norm", {rows, rows}},
       {"log_softmax", {rows, rows}},

@@ -151,7 +151,7 @@ TEST(CompiledTraining, LearnsAToyProblem) {
 }
 
 // Windows that go by steps of one, with groups, uneven padding and dilation; and those that do not.
-TEST(CompiledTraining, GradientsOfImagesAreThoseOfTheExecutor) {
+TEST(CompiledTraining, GradientsOfConvolutionsAreThoseOfTheExecutor) {
   struct Case {
     Shape w, x, strides, pads, dilations;
     int64_t groups;
@@ -160,16 +160,19 @@ TEST(CompiledTraining, GradientsOfImagesAreThoseOfTheExecutor) {
                         Case{{6, 2, 3, 3}, {1, 4, 8, 8}, {1, 1}, {2, 1, 0, 3}, {2, 1}, 2},
                         Case{{4, 1, 3, 3}, {2, 4, 5, 5}, {1, 1}, {1, 1, 1, 1}, {1, 1}, 4},
                         Case{{5, 2, 1, 1}, {1, 2, 4, 4}, {1, 1}, {1, 1, 1, 1}, {1, 1}, 1},
-                        Case{{4, 2, 3, 3}, {2, 2, 7, 6}, {2, 1}, {1, 1, 1, 1}, {1, 1}, 1}}) {
+                        Case{{4, 2, 3, 3}, {2, 2, 7, 6}, {2, 1}, {1, 1, 1, 1}, {1, 1}, 1},
+                        Case{{9, 3, 3, 3}, {2, 3, 7, 6}, {2, 1}, {1, 0, 1, 1}, {1, 2}, 1},
+                        Case{{16, 2, 3, 1}, {1, 4, 9, 5}, {2, 2}, {1, 0, 1, 0}, {1, 1}, 2}}) {
     Shape dy = {c.x[0], c.w[0], 0, 0};
     for (size_t d = 0; d < 2; ++d)
       dy[d + 2] = (c.x[d + 2] + c.pads[d] + c.pads[d + 2] - c.dilations[d] * (c.w[d + 2] - 1) - 1) / c.strides[d] + 1;
+    const Attributes a = {{"strides", c.strides}, {"pads", c.pads}, {"dilations", c.dilations}, {"groups", c.groups}};
     Graph g;
     g.add_input("w", c.w);
+    g.add_input("x", c.x);
     g.add_input("dy", dy);
-    g.outputs = {g.add_node(
-        "conv2d_gradient_x", {"w", "dy"}, "dx", c.x,
-        {{"strides", c.strides}, {"pads", c.pads}, {"dilations", c.dilations}, {"groups", c.groups}, {"shape", c.x}})};
+    g.outputs = {g.add_node("conv2d_gradient_x", {"w", "dy"}, "dx", c.x, a.with("shape", c.x)),
+                 g.add_node("conv2d_gradient_w", {"x", "dy"}, "dw", c.w, a.with("shape", c.w))};
     expect_right_when_compiled(g);
   }
 }
