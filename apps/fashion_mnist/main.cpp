@@ -17,6 +17,7 @@
 #include "runtime/kernels/thread_pool.h"
 #include "runtime/report/contact_sheet.h"
 #include "runtime/report/plot.h"
+#include "runtime/training/logging.h"
 #include "runtime/training/progress_bar.h"
 #include "runtime/training/training_report.h"
 
@@ -45,7 +46,7 @@ struct TrainCommand {
   double rate = 0.03;  // it falls linearly to zero
   uint64_t seed = 1;
   bool resume = false, json = false;
-  std::string output = "fashion", data;
+  std::string output = "fashion", data, log;
   int threads = 0;
 
   explicit TrainCommand(CLI::App &app) {
@@ -66,6 +67,7 @@ struct TrainCommand {
     app.add_option("--checkpoint-every", checkpoint_every,
                    "Steps from one checkpoint to the next, beside those of epochs")
         ->check(CLI::PositiveNumber);
+    app.add_option("--log", log, "A file (.csv, .jsonl) or else a folder, for TensorBoard, to log to");
     app.add_flag("--json", json, "Only a line of JSON, in the end");
   }
 
@@ -113,6 +115,7 @@ struct TrainCommand {
     };
     trainer.add(stop);
     if (!json) trainer.add(std::make_shared<ProgressBar>());
+    if (!log.empty()) trainer.add(std::make_shared<Logging>(log, LoggingOptions{20, 200}));
     if (resume && trainer.checkpoints().last().empty())
       std::cerr << "there is no checkpoint in " << output << "/checkpoints to go on from: training begins\n";
     trainer.fit(train, test);

@@ -130,7 +130,7 @@ struct Coverage::Tables {
 
   // What its package has beside rows: containers, and what is made of several rows.
   bool python(const std::string &name, CoverageFacts &f) const {
-    for (const char *module : {"saltern.nn", "saltern.ops", "saltern"})
+    for (const char *module : {"saltern.nn", "saltern.ops", "saltern", "saltern.training"})
       if (is_in(module, name)) {
         f.here = std::string("Python ") + module + "." + name;
         f.python = "yes";

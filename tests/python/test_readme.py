@@ -25,6 +25,15 @@ def test_readme(tmp_path, monkeypatch):
                                rtol=1e-4, atol=1e-5)
 
 
+def test_training(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    example, = blocks('docs/training.md')
+    exec(example, names)
+    assert names['history'].history['val_accuracy'][-1] > 0.9
+    assert (tmp_path / 'report.html').exists() and not (tmp_path / 'backup/backup.safetensors').exists()
+
+
 def test_tour(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     ids, mask = np.array([[1, 2]]), np.array([[True, False]])

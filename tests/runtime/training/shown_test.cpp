@@ -2,12 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <regex>
 
-#include "runtime/nn/all.h"
-#include "runtime/training/logging.h"
-#include "runtime/training/training_report.h"
+#include "runtime/training/all.h"
 #include "tests/scratch_folder.h"
 
 namespace saltern {
@@ -105,6 +104,35 @@ TEST(Shown, TheReportHasWhatTheNetSaid) {
   // Nothing is asked of the network, but the name of SVG is an address.
   EXPECT_EQ(std::regex_replace(html, std::regex("xmlns=\"http[^\"]*\""), "").find("http"), std::string::npos);
   EXPECT_EQ(html.find("<script"), std::string::npos);
+}
+
+// The one of docs/training.md, as it stands there.
+TEST(Shown, TheExampleOfTheDocumentationRuns) {
+  const ScratchFolder folder;
+  std::filesystem::current_path(folder.file(""));
+  const Tensor x = Random(3).uniform_tensor({60, 4}, -1, 1), x2 = x, y = Tensor::empty({60}, Type::i64), y2 = y;
+  for (int64_t n = 0; n < 60; ++n) y.data<int64_t>()[n] = x.at<float>({n, 0}) > 0;
+
+  Sequential net(nn::Linear(4, 32), nn::ReLU(), nn::Linear(32, 3));
+  Adam optimizer(net, {0.01});
+  TrainerOptions options;
+  options.epochs = 20;
+  options.clip_norm = 1;
+  options.average = 0.9;
+  options.metrics = {std::make_shared<Accuracy>()};
+  options.checkpoints = {"run", /*keep=*/3, /*every_steps=*/10, /*best=*/"val_loss", /*resume=*/true};
+  Trainer trainer(
+      net, [](const Variable &y, const Variable &labels) { return cross_entropy(y, labels); }, optimizer, options);
+  trainer.add(std::make_shared<EarlyStopping>(Monitor{"val_loss"}, 5));
+  trainer.add(std::make_shared<Logging>("logs"));
+  trainer.add(std::make_shared<ProgressBar>());
+  EXPECT_GT(trainer.fit(batches_of(x, y), batches_of(x2, y2)).epochs.at("val_accuracy").back(), 0.8);
+  write_report("report.html", trainer, batches_of(x2, y2));
+  EXPECT_GT(Classifier().fit(x, y).score(x2, y2), 0.8);
+
+  for (const char *made : {"run/best.safetensors", "run/step-000020.safetensors", "report.html"})
+    EXPECT_TRUE(std::filesystem::exists(made)) << made;
+  std::filesystem::current_path("/");
 }
 
 }  // namespace

@@ -297,7 +297,7 @@ class BackupAndRestore(Callback):
         self._save()
 
     def on_train_end(self, logs=None):
-        if self.delete_checkpoint and self.model.epoch >= self.params['epochs']:
+        if self.delete_checkpoint:
             self.path.unlink(missing_ok=True)
 
 
