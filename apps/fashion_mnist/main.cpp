@@ -119,6 +119,7 @@ struct TrainCommand {
     if (resume && trainer.checkpoints().last().empty())
       std::cerr << "there is no checkpoint in " << output << "/checkpoints to go on from: training begins\n";
     trainer.fit(train, test);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (!trainer.finished()) return 0;
 
     Sequential classifier(net, nn::Softmax(-1));
@@ -126,12 +127,11 @@ struct TrainCommand {
     draw_training(trainer, output + "/training.png");
     write_report(output + "/report.html", trainer, test,
                  {"Fashion-MNIST", {FashionMnist::class_names.begin(), FashionMnist::class_names.end()}});
-    const nlohmann::json facts = {
-        {"test_accuracy", trainer.history().epochs.at("val_accuracy").back()},
-        {"train_seconds", std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()},
-        {"resumed_at_step", trainer.resumed_at()},
-        {"parameters", net.parameter_count()},
-        {"threads", saltern::threads()}};
+    const nlohmann::json facts = {{"test_accuracy", trainer.history().epochs.at("val_accuracy").back()},
+                                  {"train_seconds", seconds},
+                                  {"resumed_at_step", trainer.resumed_at()},
+                                  {"parameters", net.parameter_count()},
+                                  {"threads", saltern::threads()}};
     write_atomically(output + "/training.json", facts.dump(2) + "\n");
     std::cout << facts.dump() << "\n";
     return 0;

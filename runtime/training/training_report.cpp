@@ -155,7 +155,8 @@ HtmlReport report_of(Trainer &trainer, const Loader &test, const ReportOptions &
   Classified classified(report, options);
   const Loader::Next next = test.from(0, 0);
   while (const std::optional<Examples> batch = next()) {
-    if (report.layers.empty()) report.layers = layer_costs(trainer.net(), batch->x);
+    if (report.layers.empty())
+      report.layers = layer_costs(trainer.net(), batch->x.slice(0, 0, std::min<int64_t>(batch->size(), 64)));
     const bool classes = batch->target.rank() == 1 && !is_real(batch->target.type());
     const Tensor y = trainer.net()(batch->x).value();
     if (classes && y.rank() == 2) classified.add(y, *batch);

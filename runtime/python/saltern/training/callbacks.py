@@ -382,6 +382,7 @@ class TensorBoard(Callback):
             for name, value in logs.items():
                 self._log.scalar(f'batch_{name}', self.model.step, value)
             self._log.scalar('batch_gradient_norm', self.model.step, self.model.gradient_norm)
+            self._log.flush()  # a backup may follow, behind which nothing is logged again
 
     def on_epoch_end(self, epoch, logs=None):
         for name, value in logs.items():
