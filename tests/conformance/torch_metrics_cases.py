@@ -558,3 +558,47 @@ for mode in ('speaker-wise', 'permutation-wise'):
     for best, function in (('max', 'scale_invariant_signal_noise_ratio'), ('min', 'signal_noise_ratio')):
         add('PermutationInvariantTraining', {'metric_func': function, 'mode': mode, 'eval_func': best}, signals,
             theirs={'metric_func': getattr(torchmetrics.functional.audio, function)}, function=False)
+
+# ---- Images.
+
+
+def pictures(*shape):
+    return lambda: [(x, np.clip(x + 0.1 * normals(*shape), 0.01, 1)) for x in (reals(*shape), reals(*shape))]
+
+
+def plain_pictures():
+    return [(np.full((2, 2, 16, 16), 0.5, np.float32), np.full((2, 2, 16, 16), 0.25, np.float32))]
+
+
+small, grey, large, deep = pictures(3, 2, 16, 20), pictures(2, 1, 24, 16), pictures(2, 2, 48, 44), pictures(2, 1, 14, 14, 14)
+add('PeakSignalNoiseRatio', {'data_range': 1.0}, small, plain_pictures)
+add('PeakSignalNoiseRatio', {'data_range': (0.2, 0.8), 'base': 2.0}, small)
+for reduction in ('elementwise_mean', 'sum', 'none'):
+    add('PeakSignalNoiseRatio', {'data_range': 1.0, 'dim': (1, 2, 3), 'reduction': reduction}, small)
+    add('SpectralAngleMapper ErrorRelativeGlobalDimensionlessSynthesis', {'reduction': reduction}, small, tolerance=1e-3)
+    add('UniversalImageQualityIndex', {'reduction': reduction}, small, tolerance=1e-3)
+    for options in ({}, {'data_range': 1.0}, {'data_range': (0.2, 0.8)}, {'gaussian_kernel': False, 'kernel_size': 5}):
+        add('StructuralSimilarityIndexMeasure', {**options, 'reduction': reduction}, small, deep, tolerance=1e-4)
+    add('StructuralSimilarityIndexMeasure', {'sigma': 0.8, 'reduction': reduction}, small, tolerance=1e-4)
+add('StructuralSimilarityIndexMeasure', {'data_range': 1.0}, plain_pictures, tolerance=1e-4)
+for normalize in ('relu', 'simple', None):
+    add('MultiScaleStructuralSimilarityIndexMeasure', {'normalize': normalize, 'betas': (0.3, 0.3, 0.4), 'sigma': 0.8, 'kernel_size': 5},
+        large, tolerance=1e-4)
+for reduction in ('mean', 'sum', None):
+    add('TotalVariation', {'reduction': reduction}, lambda: [(reals(3, 2, 9, 8),) for _ in range(2)])
+for reduction in ('mean', 'none'):
+    add('VisualInformationFidelity', {'reduction': reduction}, large, tolerance=1e-3)
+add('PeakSignalNoiseRatioWithBlockedEffect', {'data_range': 1.0}, grey)
+for window in (8, 5):
+    add('RootMeanSquaredErrorUsingSlidingWindow RelativeAverageSpectralError', {'window_size': window}, small, tolerance=1e-4)
+    add('SpatialCorrelationCoefficient', {'window_size': window}, small, tolerance=1e-3)
+for p in (1, 2):
+    add('SpectralDistortionIndex', {'p': p}, pictures(2, 3, 16, 16), tolerance=1e-3)
+
+
+def sharpened():
+    return [(reals(2, 3, 32, 32), {'ms': reals(2, 3, 16, 16), 'pan': reals(2, 3, 32, 32), 'pan_lr': reals(2, 3, 16, 16)}) for _ in range(2)]
+
+
+add('SpatialDistortionIndex QualityWithNoReference', {}, sharpened, tolerance=1e-3, function=False)
+add('SpatialDistortionIndex QualityWithNoReference', {'norm_order': 2}, sharpened, tolerance=1e-3, function=False)
