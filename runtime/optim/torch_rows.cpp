@@ -303,8 +303,9 @@ OptimizerRow lbfgs() {
   OptimizerRow row;
   row.name = "LBFGS";
   row.rate = {"lr", 1.0};
-  row.options = {{"max_iter", 20.0},       {"max_eval", 0.0},  // 0: five fourths of max_iter
-                 {"tolerance_grad", 1e-7}, {"tolerance_change", 1e-9}, {"history_size", 100.0}, {"line_search_fn", ""}};
+  row.options = {
+      {"max_iter", 20.0},       {"max_eval", 0.0},  // 0: five fourths of max_iter
+      {"tolerance_grad", 1e-7}, {"tolerance_change", 1e-9}, {"history_size", 100.0}, {"line_search_fn", ""}, maximize};
   return row;
 }
 

@@ -6,6 +6,9 @@
 #include <nanobind/stl/vector.h>
 
 #include "runtime/nn/argument.h"
+#include "runtime/optim/averages.h"
+#include "runtime/optim/clipping.h"
+#include "runtime/optim/lbfgs.h"
 #include "runtime/optim/schedules.h"
 #include "runtime/python/bindings.h"
 
@@ -88,6 +91,9 @@ void apply(const Update &update, const Variable &p, const Variable &gradient, co
   update_in_place(update, gradient, in);
 }
 
+using Lists = std::vector<Reals>;
+Lists listed(const std::deque<Reals> &all) { return {all.begin(), all.end()}; }
+
 }  // namespace
 
 void bind_optimizers(nb::module_ &m) {
@@ -128,6 +134,37 @@ void bind_optimizers(nb::module_ &m) {
       .def_rw("best", &Plateau::best)
       .def_rw("bad_epochs", &Plateau::bad_epochs)
       .def_rw("cooling", &Plateau::cooling);
+
+  m.def("total_norm", total_norm, nb::arg("tensors"), nb::arg("order"));
+  m.def("scale_gradients", scale_gradients, nb::arg("parameters"), nb::arg("factor"));
+  m.def("clip_gradient_value", clip_gradient_value, nb::arg("parameters"), nb::arg("most"));
+  m.def(
+      "blend_into", [](const Variable &to, const Variable &p, double part) { blend_into(to.value(), p.value(), part); },
+      nb::arg("average"), nb::arg("p"), nb::arg("part"));
+
+  nb::class_<Lbfgs::State>(m, "LbfgsState")
+      .def_rw("n_iter", &Lbfgs::State::iterations)
+      .def_rw("func_evals", &Lbfgs::State::evaluations)
+      .def_rw("d", &Lbfgs::State::direction)
+      .def_rw("prev_flat_grad", &Lbfgs::State::last_gradient)
+      .def_rw("t", &Lbfgs::State::length)
+      .def_rw("prev_loss", &Lbfgs::State::last_loss)
+      .def_rw("H_diag", &Lbfgs::State::scale)
+      .def_prop_rw(
+          "old_dirs", [](const Lbfgs::State &s) { return listed(s.changes); },
+          [](Lbfgs::State &s, const Lists &all) { s.changes.assign(all.begin(), all.end()); })
+      .def_prop_rw(
+          "old_stps", [](const Lbfgs::State &s) { return listed(s.steps); },
+          [](Lbfgs::State &s, const Lists &all) { s.steps.assign(all.begin(), all.end()); });
+  nb::class_<Lbfgs>(m, "Lbfgs")
+      .def("__init__", [](Lbfgs *l, const std::vector<Variable> &parameters,
+                          const nb::dict &options) { new (l) Lbfgs(parameters, attributes(options)); })
+      .def("set_rate", &Lbfgs::set_rate)
+      .def("step",
+           [](Lbfgs &l, const nb::callable &closure) {
+             return l.step([&] { return nb::cast<double>(nb::float_(closure())); });
+           })
+      .def_ro("state", &Lbfgs::state, nb::rv_policy::reference_internal);
 }
 
 }  // namespace saltern::python

@@ -4,6 +4,9 @@
 
 #include "runtime/autograd/backward.h"
 #include "runtime/autograd/formula_operation.h"
+#include "runtime/optim/averages.h"
+#include "runtime/optim/clipping.h"
+#include "runtime/optim/lbfgs.h"
 #include "tests/errors.h"
 #include "tests/training_problems.h"
 
@@ -158,6 +161,51 @@ TEST(Optimizers, StateGoesOutAndIn) {
     step(second, b);
     EXPECT_EQ(a.value().reals(), b.value().reals()) << name;
   }
+}
+
+TEST(Clipping, ScalesAllGradientsTogether) {
+  Variable a(Tensor::zeros({2}), true), b(Tensor::zeros({1}), true), none(Tensor::zeros({3}), true);
+  a.set_gradient(Tensor::of<float>({2}, {2, -3}));
+  b.set_gradient(Tensor::of<float>({1}, {6}));
+  EXPECT_DOUBLE_EQ(clip_gradient_norm({a, b, none}, 3.5), 7);
+  EXPECT_NEAR(a.gradient().value().reals()[1], -1.5, 1e-6);
+  EXPECT_NEAR(b.gradient().value().item(), 3, 1e-6);
+  clip_gradient_value({a, b, none}, 1.25);
+  EXPECT_EQ(a.gradient().value().reals()[1], -1.25);
+}
+
+TEST(Averages, AreOfAllStepsOrOfRecentOnes) {
+  nn::manual_seed(1);
+  Sequential net(nn::Linear(2, 1));
+  const Tensor w = net.state().at("0.weight");
+  Averages alike(net), recent(net, 0.75);
+  for (const double value : {1.0, 2.0, 3.0}) {
+    w.copy_from(Tensor::full({1, 2}, value));
+    alike.update();
+    recent.update();
+  }
+  EXPECT_NEAR(alike.state().at("0.weight").reals()[0], 2, 1e-6);
+  EXPECT_NEAR(recent.state().at("0.weight").reals()[1], 1.6875, 1e-6);
+  {
+    const Averages::Swapped now(alike);
+    EXPECT_NEAR(w.reals()[0], 2, 1e-6);
+  }
+  EXPECT_EQ(w.reals()[0], 3);
+}
+
+TEST(Lbfgs, FindsTheLeastOfAParabolaInAFewSteps) {
+  Variable p(Tensor::of<float>({3}, {3, -2, 1}), true);
+  const Variable scales(Tensor::of<float>({3}, {1, 10, 100})), wanted(Tensor::of<float>({3}, {1, 2, 3}));
+  Lbfgs lbfgs({p}, {{"line_search_fn", "strong_wolfe"}});
+  const auto closure = [&] {
+    p.set_gradient({});
+    const Variable loss = sum(scales * (p - wanted) * (p - wanted));
+    backward(loss);
+    return loss.value().item();
+  };
+  EXPECT_GT(lbfgs.step(closure), 100);
+  EXPECT_LT(lbfgs.step(closure), 1e-8);
+  EXPECT_LE(lbfgs.state.evaluations, 25);
 }
 
 TEST(Optimizers, MistakesAreNamed) {

@@ -1,0 +1,97 @@
+"""Optimizers of Keras that are made of others."""
+import re
+
+import numpy as np
+
+from ... import _saltern
+from ..._saltern import Tensor
+
+
+class LossScaleOptimizer:
+    """scale_loss(loss) before backward(), so that small gradients are not lost; step() divides them again. Where one is not
+    finite, the step is left out and the scale halved; after so many good steps it is doubled."""
+
+    def __init__(self, inner_optimizer, initial_scale=2.0**15, dynamic_growth_steps=2000):
+        self.inner_optimizer, self.dynamic_growth_steps = inner_optimizer, dynamic_growth_steps
+        self.dynamic_scale, self.step_counter = float(initial_scale), 0
+
+    def __getattr__(self, name):
+        if name == 'inner_optimizer':
+            raise AttributeError(name)
+        return getattr(self.inner_optimizer, name)
+
+    def scale_loss(self, loss):
+        return loss * self.dynamic_scale
+
+    def step(self):
+        ps = [p for g in self.inner_optimizer.param_groups for p in g['params'] if p.grad is not None]
+        if not np.isfinite(_saltern.total_norm([p.grad for p in ps], float('inf'))):
+            self.dynamic_scale, self.step_counter = self.dynamic_scale / 2, 0
+            return
+        _saltern.scale_gradients(ps, 1 / self.dynamic_scale)
+        self.inner_optimizer.step()
+        self.step_counter += 1
+        if self.step_counter == self.dynamic_growth_steps:
+            self.dynamic_scale, self.step_counter = self.dynamic_scale * 2, 0
+
+    def state_dict(self):
+        return {'inner': self.inner_optimizer.state_dict(), 'dynamic_scale': self.dynamic_scale, 'step_counter': self.step_counter}
+
+    def load_state_dict(self, state_dict):
+        self.inner_optimizer.load_state_dict(state_dict['inner'])
+        self.dynamic_scale, self.step_counter = state_dict['dynamic_scale'], state_dict['step_counter']
+
+
+class OptimizerMap:
+    """Which optimizer a parameter has: identifiers are patterns of names, parameters, lists of them, or functions of name and
+    parameter. Optimizers are functions of parameters: `lambda ps: SGD(ps, 0.1)`."""
+
+    def __init__(self, optimizer, variable_identifier):
+        if len(optimizer) != len(variable_identifier):
+            raise ValueError(f'OptimizerMap: {len(optimizer)} optimizers for {len(variable_identifier)} identifiers')
+        self.optimizer, self.variable_identifier = list(optimizer), list(variable_identifier)
+
+    def __call__(self, name, p):
+        found = {id(o): o for o, i in zip(self.optimizer, self.variable_identifier) if self._is(i, name, p)}
+        if len(found) > 1:
+            raise ValueError(f'OptimizerMap: {name} has {len(found)} optimizers')
+        return next(iter(found.values()), None)
+
+    @staticmethod
+    def _is(identifier, name, p):
+        if isinstance(identifier, str):
+            return re.match(identifier, name) is not None
+        if callable(identifier):
+            return bool(identifier(name, p))
+        each = [identifier] if isinstance(identifier, Tensor) else identifier
+        return any(p._identity() == other._identity() for other in each)
+
+
+class MultiOptimizer:
+    """Optimizers of parameters that an OptimizerMap gives them, given as net.named_parameters(); the default has the others."""
+
+    def __init__(self, params, obj_map, default_optimizer):
+        of = {}
+        for name, p in params:
+            make = obj_map(name, p) or default_optimizer
+            of.setdefault(id(make), (make, []))[1].append(p)
+        self.optimizers = [make(ps) for make, ps in of.values()]
+
+    @property
+    def param_groups(self):
+        return [group for o in self.optimizers for group in o.param_groups]
+
+    def step(self):
+        for o in self.optimizers:
+            o.step()
+
+    def zero_grad(self, set_to_none=True):
+        for o in self.optimizers:
+            o.zero_grad(set_to_none)
+
+    def state_dict(self):
+        return {'optimizers': [o.state_dict() for o in self.optimizers]}
+
+    def load_state_dict(self, state_dict):
+        for o, state in zip(self.optimizers, state_dict['optimizers']):
+            o.load_state_dict(state)
