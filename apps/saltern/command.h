@@ -50,6 +50,7 @@ void define_info(CLI::App &app, Action &chosen);
 void define_targets(CLI::App &app, Action &chosen);
 void define_coverage(CLI::App &app, Action &chosen);
 void define_bench(CLI::App &app, Action &chosen);
+void define_train(CLI::App &app, Action &chosen);
 void define_tune(CLI::App &app, Action &chosen);
 void define_compile(CLI::App &app, Action &chosen);
 void define_convert(CLI::App &app, Action &chosen);

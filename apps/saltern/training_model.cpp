@@ -38,9 +38,11 @@ std::string scores_of(const TrainableModel &m, const NamedLoss &loss) {
 
 }  // namespace
 
-TrainingModel::TrainingModel(const LoadedModel &model, const TrainingOptions &o) : loss_(o.named_loss()) {
+TrainingModel::TrainingModel(const LoadedModel &model, const TrainingOptions &o)
+    : TrainingModel(on_input([&] { return made_trainable(model, o.batch); }), o) {}
+
+TrainingModel::TrainingModel(const TrainableModel &made, const TrainingOptions &o) : loss_(o.named_loss()) {
   on_input([&] {
-    const TrainableModel made = made_trainable(model, o.batch);
     scores_ = scores_of(made, loss_);
     outputs_ = made.outputs;
     scores_shape_ = made.graph.value(scores_).shape;

@@ -13,6 +13,7 @@ class TrainingModel {
  public:
   // Throws BadInput or Unsupported where the model, the loss or the batch do not go together.
   TrainingModel(const LoadedModel &model, const TrainingOptions &options);
+  TrainingModel(const TrainableModel &model, const TrainingOptions &options);
 
   GraphNet &net() { return *net_; }
   Optimizer &optimizer() { return *optimizer_; }

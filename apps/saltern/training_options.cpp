@@ -54,16 +54,16 @@ auto &named(const Rows &rows, const char *option, const std::string &name) {
 
 }  // namespace
 
-void TrainingOptions::add_to(CLI::App &app) {
-  app.add_option("--loss", loss, "With --train: " + names_of(named_losses()) + "; labels are a batch's last input")
+void TrainingOptions::add_to(CLI::App &app, const std::string &when) {
+  app.add_option("--loss", loss, when + names_of(named_losses()) + "; labels are a batch's last input")
       ->capture_default_str();
-  app.add_option("--optimizer", optimizer, "With --train: " + names_of(optimizers))->capture_default_str();
-  app.add_option("--rate", rate, "With --train: the learning rate; by default 0.01 for sgd, else 0.001")
+  app.add_option("--optimizer", optimizer, when + names_of(optimizers))->capture_default_str();
+  app.add_option("--rate", rate, when + "the learning rate; by default 0.01 for sgd, else 0.001")
       ->check(CLI::PositiveNumber);
-  app.add_option("--momentum", momentum, "With --train: of sgd")->check(CLI::Range(0.0, 1.0))->capture_default_str();
-  app.add_option("--weight-decay", weight_decay, "With --train: by default 0.01 for adamw, else 0")
+  app.add_option("--momentum", momentum, when + "of sgd")->check(CLI::Range(0.0, 1.0))->capture_default_str();
+  app.add_option("--weight-decay", weight_decay, when + "by default 0.01 for adamw, else 0")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--batch", batch, "With --train: samples of a batch, the first extent of every input")
+  app.add_option("--batch", batch, when + "samples of a batch, the first extent of every input")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
 }

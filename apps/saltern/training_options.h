@@ -19,7 +19,8 @@ struct TrainingOptions {
   double momentum = 0, weight_decay = -1;  // the latter less than 0: the optimizer's own
   int64_t batch = 64;
 
-  void add_to(CLI::App &app);
+  // `when` stands before what each option does.
+  void add_to(CLI::App &app, const std::string &when = "With --train: ");
   const NamedLoss &named_loss() const;
   std::unique_ptr<Optimizer> optimizer_of(Module &net) const;
 };

@@ -1,7 +1,5 @@
 #include "runtime/graph/graph_net.h"
 
-#include <set>
-
 #include "runtime/autograd/state.h"
 #include "runtime/graph/formula_node.h"
 #include "runtime/layers/dropout.h"
@@ -48,13 +46,13 @@ void GraphNet::visit(Visitor &v) {
 
 std::vector<Variable> GraphNet::computed(const Graph::Node &n, const std::vector<Variable> &in) {
   if (n.operation == "dropout") return {training() ? dropout(in.at(0), n.attributes.real("probability")) : in.at(0)};
-  if (is_batch_norm(n) && training() && buffers_.count(n.inputs[1]) && buffers_.count(n.inputs[2])) {
+  const auto trains = [&](const std::string &i) { return buffers_.count(i) > 0 && frozen_.count(i) == 0; };
+  if (is_batch_norm(n) && training() && trains(n.inputs[1]) && trains(n.inputs[2])) {
     const auto made =
         apply(operations::batch_norm_training, {in[0], in[3], in[4]}, {{"epsilon", n.attributes.real("epsilon")}});
     for (size_t i : {1, 2}) {
       const Tensor &kept = buffers_.at(n.inputs[i]);
-      keep(kept, apply_one(run_along, {latest(kept), made[i]},
-                           {{"momentum", n.attributes.real("momentum", 0.9)}}));
+      keep(kept, apply_one(run_along, {latest(kept), made[i]}, {{"momentum", n.attributes.real("momentum", 0.9)}}));
     }
     return {made[0]};
   }
@@ -96,6 +94,11 @@ Variable GraphNet::output(const std::string &name, const std::vector<Variable> &
       if (--readers[i] == 0) values.erase(i);
   }
   return value(name);
+}
+
+void GraphNet::freeze_statistics(const std::string &buffer) {
+  if (!buffers_.count(buffer)) fail("a net of a graph: no batch norm keeps '", buffer, "'");
+  frozen_.insert(buffer);
 }
 
 Variable GraphNet::forward(const Variable &x) { return output(graph_.outputs.at(0), {x}); }

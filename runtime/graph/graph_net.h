@@ -8,6 +8,8 @@
 // as ONNX says (momentum of the old ones, and the variance of the batch as it is); a node dropout draws. In evaluation mode
 // the first is as it stands, the second passes its input on.
 
+#include <set>
+
 #include "runtime/graph/graph.h"
 #include "runtime/layers/module.h"
 
@@ -25,6 +27,9 @@ class GraphNet : public Module {
   void visit(Visitor &v) override;
   std::string class_name() const override { return "GraphNet"; }
 
+  // From now on the batch norm that keeps this buffer is as in evaluation mode, and leaves it as it is.
+  void freeze_statistics(const std::string &buffer);
+
   // What it computes in evaluation mode, with parameters and buffers as they are.
   Graph inference() const;
 
@@ -34,6 +39,7 @@ class GraphNet : public Module {
   Graph graph_;
   std::map<std::string, Variable> parameters_;
   std::map<std::string, Tensor> buffers_;
+  std::set<std::string> frozen_;
 };
 
 }  // namespace saltern

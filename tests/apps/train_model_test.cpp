@@ -1,4 +1,4 @@
-// `saltern compile --train`: a C program trains an imported model as the tape does.
+// `saltern compile --train`: a C program trains an imported model as the tape does. `saltern train`: a file learns from a file.
 
 #include <gtest/gtest.h>
 
@@ -13,8 +13,11 @@
 #include "runtime/graph/trace.h"
 #include "runtime/nn/all.h"
 #include "runtime/onnx/export.h"
+#include "runtime/onnx/run_model.h"
 #include "runtime/onnx/trainable.h"
 #include "runtime/optim/optimizer.h"
+#include "runtime/tensor/checkpoint.h"
+#include "runtime/tensor/npz.h"
 #include "tests/apps/run_program.h"
 #include "tests/scratch_folder.h"
 
@@ -119,16 +122,17 @@ int main(int count, char **arguments) {
 }
 )";
 
-class TrainInC : public testing::Test {
+class TrainModel : public testing::Test {
  protected:
-  TrainInC() {
+  TrainModel() {
     Sequential net = small_net();
     save_onnx(folder.file("net.onnx"), onnx_of(trace(net, {"batch", 2, 6, 6})));
   }
   Said compile(const std::string &arguments) {
-    return run_program("saltern",
-                       "compile " + folder.file("net.onnx") + " --train " + arguments + " -o " + folder.file("."),
-                       "SALTERN_CACHE=" + folder.file("cache"));
+    return run_program(
+        "saltern",
+        "compile " + folder.file("net.onnx") + " --train --target sse41 " + arguments + " -o " + folder.file("."),
+        "SALTERN_CACHE=" + folder.file("cache"));
   }
   // Of main.c there; gives what it prints.
   std::string built_and_run(const std::string &options, const std::string &arguments, int &code) {
@@ -145,7 +149,7 @@ class TrainInC : public testing::Test {
   const ScratchFolder folder;
 };
 
-TEST_F(TrainInC, AsTheTapeDoesWithoutAllocating) {
+TEST_F(TrainModel, InCAsTheTapeDoesWithoutAllocating) {
   const Said said = compile("--batch 6 --optimizer sgd --momentum 0.9 --rate 0.05 --json");
   ASSERT_EQ(said.code, 0) << said.all;
   folder.write("main.c", program);
@@ -183,7 +187,7 @@ TEST_F(TrainInC, AsTheTapeDoesWithoutAllocating) {
 }
 
 // The program of docs/compiled-models.md.
-TEST_F(TrainInC, AsTheDocumentationSays) {
+TEST_F(TrainModel, InCAsTheDocumentationSays) {
   const std::string page = text_of(SALTERN_SOURCE_DIR "/docs/compiled-models.md");
   const size_t section = page.find("## Training in a C program"), begin = page.find("```c\n", section) + 5;
   ASSERT_NE(section, std::string::npos);
@@ -200,7 +204,7 @@ TEST_F(TrainInC, AsTheDocumentationSays) {
   EXPECT_TRUE(std::filesystem::exists(folder.file("net.state")));
 }
 
-TEST_F(TrainInC, WhatCannotBeIsNamed) {
+TEST_F(TrainModel, WhatCannotBeIsNamed) {
   const auto expect_bad = [&](const std::string &arguments, const std::string &named) {
     const Said said = compile(arguments);
     EXPECT_EQ(said.code, 2) << said.all;
@@ -210,6 +214,54 @@ TEST_F(TrainInC, WhatCannotBeIsNamed) {
   expect_bad("--loss hinge", "cross_entropy, nll");
   expect_bad("--dynamic batch", "--dynamic");
   expect_bad("--optimizer newton", "adamw");
+}
+
+// Pictures of two classes: bright and dark ones.
+void write_pictures(const std::string &path) {
+  constexpr int64_t count = 40;
+  const Tensor x = Tensor::empty({count, 2, 6, 6}), y = Tensor::empty({count}, Type::i32);
+  for (int64_t i = 0; i < count; ++i) y.data<int32_t>()[i] = static_cast<int32_t>(i % 2);
+  for (int64_t i = 0; i < x.size(); ++i)
+    x.data<float>()[i] = static_cast<float>(element(0, i) + static_cast<double>(i / 72 % 2));
+  write_npz(path, {{"x", x}, {"y", y}});
+}
+
+TEST_F(TrainModel, AFileLearnsFromAFileWithANewHeadAndFrozenLayers) {
+  write_pictures(folder.file("data.npz"));
+  const auto train = [&](const std::string &arguments) {
+    return run_program("saltern",
+                       "train " + folder.file("net.onnx") + " --data " + folder.file("data.npz") +
+                           " --batch 8 --epochs 12 --optimizer adamw --rate 0.01 " + arguments + " --json -o " +
+                           folder.file("learned.onnx"),
+                       "SALTERN_CACHE=" + folder.file("cache"));
+  };
+  const Said said = train("--freeze '0.*' --freeze '1.*' --replace-head 2");
+  ASSERT_EQ(said.code, 0) << said.all;
+  const nlohmann::json line = nlohmann::json::parse(said.out, nullptr, false);
+  EXPECT_EQ(line["frozen_tensors"], 4);
+  EXPECT_LT(line["losses"].back().get<double>(), 0.5 * line["losses"].front().get<double>());
+  const Model before = load_onnx(folder.file("net.onnx")), learned = load_onnx(folder.file("learned.onnx"));
+  const Checkpoint weights = load_checkpoint(folder.file("learned.safetensors"));
+  for (const char *name : {"0.weight", "0.bias", "1.weight", "1.bias", "1.running_mean", "1.running_var"}) {
+    const Tensor &a = before.graph.value(name).constant, &b = learned.graph.value(name).constant;
+    ASSERT_EQ(a.bytes(), b.bytes()) << name;
+    EXPECT_EQ(std::memcmp(a.raw(), b.raw(), a.bytes()), 0) << name;
+  }
+  EXPECT_EQ(learned.graph.value("5.weight").constant.shape(), (Shape{2, 36}));
+  EXPECT_EQ(weights.tensors.at("5.weight").reals(), learned.graph.value("5.weight").constant.reals());
+  // What it learned is in the file, as others run it.
+  const std::map<std::string, Tensor> data = read_npz(folder.file("data.npz"));
+  const Tensor scores = run_model(learned, {{"x", data.at("x")}}).at(learned.graph.outputs[0]).tensor();
+  EXPECT_GE(accuracy(scores, data.at("y")), 0.9);
+
+  const auto expect_bad = [&](const std::string &arguments, const std::string &named) {
+    const Said bad = train(arguments);
+    EXPECT_EQ(bad.code, 2) << bad.all;
+    EXPECT_NE(bad.all.find(named), std::string::npos) << bad.all;
+  };
+  expect_bad("--freeze 'none.*'", "none.*");
+  expect_bad("--replace-head 1", "a label is 1");
+  expect_bad("--loss mse", "'y'");
 }
 
 }  // namespace
