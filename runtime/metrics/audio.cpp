@@ -83,6 +83,7 @@ struct Decibels : MetricRow {
               const auto [p, t] = alike(in);
               if (p.rank() < together) in.refuse("preds", std::to_string(together) + " dimensions or more");
               const auto length = static_cast<size_t>(p.extent_from(p.rank() - together));
+              if (length == 0) in.refuse("preds", "signals of one number or more");
               Numbers each({p.shape.begin(), p.shape.end() - together}, {});
               for (size_t i = 0; i < p.size(); i += length)
                 each.all.push_back(
@@ -171,7 +172,7 @@ State best_orders(const Arguments &o, const Arguments &in) {
   const auto batch = static_cast<size_t>(p.extent(0)), sources = static_cast<size_t>(p.extent(1));
   const auto values = [&](const Numbers &a, const Numbers &b) {  // the mean of what there is of each sample
     const Numbers all = {{}, variable_of(of->call({result(a), result(b)})).value().reals()};
-    if (all.size() % batch != 0) o.refuse("metric_func", "a function that gives a number of each sample");
+    if (batch == 0 || all.size() % batch != 0) o.refuse("metric_func", "a function that gives a number of each sample");
     std::vector<double> each(batch);
     for (size_t i = 0; i < all.size(); ++i)
       each[i / (all.size() / batch)] += all[i] * static_cast<double>(batch) / static_cast<double>(all.size());

@@ -183,7 +183,7 @@ State matched(Task task, const Arguments &options, const Arguments &in) {
 }
 const TaskRows exact_match(
     "ExactMatch", "exact_match",
-    {nullptr, "num_classes, multidim_average='global', ignore_index=None, validate_args=True",
+    {"", "num_classes, multidim_average='global', ignore_index=None, validate_args=True",
      "num_labels, threshold=0.5, multidim_average='global', ignore_index=None, validate_args=True",
      "threshold=0.5, num_classes=None, num_labels=None, multidim_average='global', ignore_index=None, "
      "validate_args=True"},

@@ -63,7 +63,7 @@ const TaskRows matrices("ConfusionMatrix", "confusion_matrix",
 
 const TaskRows kappa("CohenKappa", "cohen_kappa",
                      {"threshold=0.5, ignore_index=None, weights=None, validate_args=True",
-                      "num_classes, ignore_index=None, weights=None, validate_args=True", nullptr,
+                      "num_classes, ignore_index=None, weights=None, validate_args=True", "",
                       "threshold=0.5, num_classes=None, weights=None, " CHECKED},
                      confused, [](Task, const Arguments &o, const State &s) {
                        const std::string weights = word_or_none(o, "weights", {"linear", "quadratic"});

@@ -69,7 +69,7 @@ std::vector<double> ranks(const std::vector<double> &x) {
   const std::vector<size_t> order = sorted_places(x.data(), x.data() + x.size());
   std::vector<double> all(x.size());
   for (size_t i = 0, j; i < order.size(); i = j) {
-    for (j = i; j < order.size() && x[order[j]] == x[order[i]];) ++j;
+    for (j = i + 1; j < order.size() && x[order[j]] == x[order[i]];) ++j;
     for (size_t k = i; k < j; ++k) all[order[k]] = static_cast<double>(i + j + 1) / 2;
   }
   return all;
@@ -130,8 +130,8 @@ Tau tau(const Arguments &o, const std::vector<double> &x, const std::vector<doub
   const std::string &variant = o.word("variant", {"a", "b", "c"});
   std::vector<size_t> order(x.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::sort(order.begin(), order.end(),
-            [&](size_t a, size_t b) { return std::make_pair(x[a], y[a]) < std::make_pair(x[b], y[b]); });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return std::make_pair(x[a], y[a]) < std::make_pair(x[b], y[b]); });
   std::vector<double> sorted;
   std::map<std::pair<double, double>, double> pairs;
   for (const size_t i : order) {

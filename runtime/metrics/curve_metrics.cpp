@@ -27,9 +27,9 @@ Argument mean_curve(const std::vector<Points> &all, bool rising) {
     mean.x.insert(mean.x.end(), p.x.begin(), p.x.end());
     mean.thresholds.insert(mean.thresholds.end(), p.thresholds.begin(), p.thresholds.end());
   }
-  std::sort(mean.x.begin(), mean.x.end(),
-            [](double a, double b) { return std::isnan(b) ? !std::isnan(a) : a < b; });  // NaN behind all
-  std::sort(mean.thresholds.begin(), mean.thresholds.end());
+  std::stable_sort(mean.x.begin(), mean.x.end(),
+                   [](double a, double b) { return std::isnan(b) ? !std::isnan(a) : a < b; });  // NaN behind all
+  std::stable_sort(mean.thresholds.begin(), mean.thresholds.end());
   if (!rising) std::reverse(mean.thresholds.begin(), mean.thresholds.end());
   for (const double x : mean.x) {
     double y = 0;
@@ -129,8 +129,8 @@ double logarithmic_area(const Points &p, double from, double to) {
     y.push_back(interpolated(bound, p.x, p.y));
     x.push_back(bound);
   }
-  std::sort(x.begin(), x.end());
-  std::sort(y.begin(), y.end());
+  std::stable_sort(x.begin(), x.end());
+  std::stable_sort(y.begin(), y.end());
   const auto last = [&](double bound) { return std::upper_bound(x.begin(), x.end(), bound) - x.begin() - 1; };
   const int64_t first = last(from), end = last(to) + 1;
   std::vector<double> logarithms;
@@ -201,10 +201,9 @@ using BestOf = std::pair<double, double> (*)(const Curve &, double least);
 struct AtLeast : TaskRows {
   AtLeast(const char *name, const char *function, const std::string &option, BestOf best)
       : TaskRows(name, function,
-                 {kept(option + ", thresholds=None, " CHECKED),
-                  kept("num_classes, " + option + ", thresholds=None, " CHECKED),
-                  kept("num_labels, " + option + ", thresholds=None, " CHECKED),
-                  kept(option + ", thresholds=None, " CLASSES ", " CHECKED)},
+                 {option + ", thresholds=None, " CHECKED, "num_classes, " + option + ", thresholds=None, " CHECKED,
+                  "num_labels, " + option + ", thresholds=None, " CHECKED,
+                  option + ", thresholds=None, " CLASSES ", " CHECKED},
                  not_micro, [=](Task task, const Arguments &o, const State &s) {
                    const double least = o.real(option);
                    if (!(least >= 0 && least <= 1)) o.refuse(option, "a number from 0 to 1");
@@ -217,13 +216,6 @@ struct AtLeast : TaskRows {
                    if (task != Task::binary) rates.shape = thresholds.shape = {static_cast<int64_t>(rates.size())};
                    return Argument::List{result(rates), result(thresholds)};
                  }) {}
-
- private:
-  static const char *kept(const std::string &text) {
-    static std::vector<std::unique_ptr<std::string>> all;
-    all.push_back(std::make_unique<std::string>(text));
-    return all.back()->c_str();
-  }
 };
 std::vector<double> complement(std::vector<double> v) {
   for (double &x : v) x = 1 - x;

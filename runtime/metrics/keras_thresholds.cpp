@@ -22,7 +22,7 @@ std::vector<double> of_curve(const Arguments &o) {
   std::vector<double> all = even(o, 2);
   if (o.has("thresholds")) {
     all = o.reals("thresholds");
-    std::sort(all.begin(), all.end());
+    std::stable_sort(all.begin(), all.end());
     all.insert(all.begin(), 0);
     all.push_back(1);
   }

@@ -40,7 +40,7 @@ State calibrated(Task task, const Arguments &o, const Arguments &in) {
 }
 const TaskRows calibration(
     "CalibrationError", "calibration_error",
-    {"n_bins=15, norm='l1', " CHECKED, "num_classes, n_bins=15, norm='l1', " CHECKED, nullptr,
+    {"n_bins=15, norm='l1', " CHECKED, "num_classes, n_bins=15, norm='l1', " CHECKED, "",
      "n_bins=15, norm='l1', num_classes=None, " CHECKED},
     calibrated, [](Task, const Arguments &o, const State &s) {
       const std::string &norm = o.word("norm", {"l1", "l2", "max"});
@@ -89,7 +89,7 @@ State hinged(Task task, const Arguments &o, const Arguments &in) {
 }
 const TaskRows hinge("HingeLoss", "hinge_loss",
                      {"squared=False, " CHECKED,
-                      "num_classes, squared=False, multiclass_mode='crammer-singer', " CHECKED, nullptr,
+                      "num_classes, squared=False, multiclass_mode='crammer-singer', " CHECKED, "",
                       "num_classes=None, squared=False, multiclass_mode='crammer-singer', " CHECKED},
                      hinged, [](Task, const Arguments &, const State &s) {
                        Numbers all = s["total"];

@@ -109,11 +109,15 @@ Numbers channels_last(const Numbers &n) {
 std::vector<size_t> sorted_places(const double *begin, const double *end) {
   std::vector<size_t> places(static_cast<size_t>(end - begin));
   std::iota(places.begin(), places.end(), size_t{0});
-  std::stable_sort(places.begin(), places.end(), [&](size_t a, size_t b) { return begin[a] < begin[b]; });
+  std::stable_sort(places.begin(), places.end(), [&](size_t a, size_t b) {
+    return std::isnan(begin[b]) ? !std::isnan(begin[a]) : begin[a] < begin[b];  // NaN behind all
+  });
   return places;
 }
 
-std::vector<size_t> assigned(const std::vector<double> &costs, size_t side) {
+std::vector<size_t> assigned(std::vector<double> costs, size_t side) {
+  for (double &c : costs)
+    if (!std::isfinite(c)) c = c < 0 ? -1e100 : 1e100;  // what is NaN is chosen last
   // Prices of rows and columns; a path of cheapest steps gives each row in turn a column.
   std::vector<double> of_row(side + 1), of_column(side + 1);
   std::vector<size_t> row_at(side + 1, side), before(side + 1);

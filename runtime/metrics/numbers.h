@@ -73,7 +73,7 @@ inline bool is_not_below(double x, double limit) { return static_cast<float>(x) 
 std::vector<size_t> sorted_places(const double *begin, const double *end);
 
 // For each row the column that it gets, so that the sum of costs is the least; a matrix of `side` rows (Kuhn's method).
-std::vector<size_t> assigned(const std::vector<double> &costs, size_t side);
+std::vector<size_t> assigned(std::vector<double> costs, size_t side);
 
 // An option of these words, or None, which is "none".
 std::string word_or_none(const Arguments &a, std::string_view name, std::vector<std::string> choices);

@@ -69,7 +69,7 @@ double aggregated(const Arguments &o, std::vector<double> all) {
   const std::string &how = o.word("aggregation", {"mean", "median", "min", "max"});
   if (all.empty()) return 0;
   if (how == "mean") return mean(Numbers(all));
-  std::sort(all.begin(), all.end());
+  std::stable_sort(all.begin(), all.end());
   return how == "min" ? all.front() : how == "max" ? all.back() : all[(all.size() - 1) / 2];
 }
 // Of a query without any that is true: 0, 1, none, or an error.
@@ -148,7 +148,7 @@ double gain(const std::vector<double> &truth, const std::vector<double> &scores,
   double all = 0;
   for (size_t i = 0, j; i < truth.size(); i = j) {  // those of equal score share their places
     double discounts = 0, total = 0;
-    for (j = i; j < truth.size() && scores[j] == scores[i]; ++j) {
+    for (j = i; j == i || (j < truth.size() && scores[j] == scores[i]); ++j) {
       discounts += j < k ? 1 / std::log2(static_cast<double>(j) + 2) : 0;
       total += truth[j];
     }
@@ -160,7 +160,7 @@ const Retrieval normalized_gain(
     "RetrievalNormalizedDCG", "retrieval_normalized_dcg", "top_k=None",
     [](const Arguments &o, const Query &q) {
       std::vector<double> best = q.truth;
-      std::sort(best.rbegin(), best.rend());
+      std::stable_sort(best.rbegin(), best.rend());
       const size_t k = top(o, q);
       return ratio(gain(q.truth, q.scores, k), gain(best, best, k));
     },

@@ -51,7 +51,7 @@ void decide_classes(const Arguments &options, const Arguments &in, const Numbers
   if (top < 1 || (d.classes > 0 && top > d.classes)) options.refuse("top_k", "a number of classes");
   if (preds.rank() == target.rank() && !preds.whole && top == 1) {  // classes as real numbers
     expect_alike(in, preds, target);
-  } else if (preds.rank() == target.rank() + 1 && !preds.whole) {
+  } else if (preds.rank() > 1 && preds.rank() == target.rank() + 1 && !preds.whole) {
     Shape expected = preds.shape;
     expected.erase(expected.begin() + 1);
     if (expected != target.shape) in.refuse("target", "the shape " + to_string(expected) + ", as 'preds' has scores");
@@ -76,10 +76,10 @@ void decide_classes(const Arguments &options, const Arguments &in, const Numbers
 
 TaskRows::TaskRows(const std::string &name, const std::string &function, const Options &options,
                    const Statistics &statistics, const Value &value) {
-  const char *texts[] = {options.binary, options.multiclass, options.multilabel};
+  const std::string texts[] = {options.binary, options.multiclass, options.multilabel};
   std::vector<std::string> choices;
   for (int t = 0; t < 3; ++t) {
-    if (!texts[t]) continue;
+    if (texts[t].empty()) continue;
     const Task task = static_cast<Task>(t);
     rows_.push_back(std::make_unique<MetricRow>(
         class_prefix[t] + name, function_prefix[t] + function, texts[t], "preds, target",
@@ -91,10 +91,8 @@ TaskRows::TaskRows(const std::string &name, const std::string &function, const O
         }));
     choices.emplace_back(task_names[t]);
   }
-  if (!options.any) return;
-  rows_.push_back(std::make_unique<MetricRow>(
-      name, function, options.any[0] ? std::string("task, ") + options.any : "task", "preds, target",
-      [=](const Arguments &o) {
+  rows_.push_back(
+      std::make_unique<MetricRow>(name, function, "task, " + options.any, "preds, target", [=](const Arguments &o) {
         const std::string &task = o.word("task", choices);
         const auto t = std::find(std::begin(task_names), std::end(task_names), task) - std::begin(task_names);
         const std::string chosen = class_prefix[t] + name;

@@ -16,7 +16,7 @@ class TaskRows {
   using Value = std::function<Argument(Task, const Arguments &options, const State &)>;
   // The options of each; a task without any text is left out. Those of `any` stand behind "task".
   struct Options {
-    const char *binary, *multiclass, *multilabel, *any;
+    std::string binary, multiclass, multilabel, any;
   };
 
   TaskRows(const std::string &name, const std::string &function, const Options &options, const Statistics &statistics,
