@@ -5,7 +5,9 @@ namespace saltern::metrics {
 KerasPair keras_pair(const Arguments &in) {
   KerasPair p{numbers(in, "y_true"), numbers(in, "y_pred")};
   Numbers &longer = p.truth.rank() > p.pred.rank() ? p.truth : p.pred, &other = &longer == &p.truth ? p.pred : p.truth;
-  if (longer.rank() == other.rank() + 1 && longer.shape.back() == 1) other.shape = longer.shape;
+  Shape with_one = other.shape;
+  with_one.push_back(1);
+  if (longer.shape == with_one) other.shape = with_one;
   if (p.truth.shape != p.pred.shape)
     in.refuse("y_pred", "the shape " + to_string(p.truth.shape) + " that 'y_true' has");
   return p;

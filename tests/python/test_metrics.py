@@ -60,6 +60,20 @@ def best_accuracy(preds, target):
     return max(np.mean(np.array(order)[preds] == target) for order in itertools.permutations(range(4)))
 
 
+IMAGES = random.random((2, 3, 12, 14))
+OTHERS = np.clip(IMAGES + 0.1 * random.standard_normal(IMAGES.shape), 0, 1)
+
+
+def similarity(a, b, size, c1, c2, crop=0):
+    """SSIM by windows of equal weights, in one plane, which is reflected at its edges."""
+    half = size // 2
+    a, b = np.pad(a, half, 'reflect'), np.pad(b, half, 'reflect')
+    windows = [(a[y:y + size, x:x + size], b[y:y + size, x:x + size])
+               for y in range(crop, a.shape[0] - size + 1 - crop) for x in range(crop, a.shape[1] - size + 1 - crop)]
+    return np.mean([(2 * p.mean() * q.mean() + c1) * (2 * np.mean((p - p.mean()) * (q - q.mean())) + c2)
+                    / ((p.mean()**2 + q.mean()**2 + c1) * (p.var() + q.var() + c2)) for p, q in windows])
+
+
 R = lambda x, y: np.corrcoef(x, y)[0, 1]
 F1 = np.array([2 * MATRIX[c, c] / (MATRIX[c].sum() + MATRIX[:, c].sum()) for c in range(4)])
 CASES = [
@@ -107,6 +121,13 @@ CASES = [
     ('dice_score', (A.reshape(1, 5, 8), A.reshape(1, 5, 8)), {'num_classes': 3, 'input_format': 'index'}, [1.0]),
     ('hausdorff_distance', (np.eye(2, 25, 3, dtype=int).reshape(1, 2, 5, 5), np.eye(2, 25, 9, dtype=int).reshape(1, 2, 5, 5)),
      {'num_classes': 2, 'include_background': True}, [[math.hypot(1, 1), math.hypot(2, 4)]]),
+    ('peak_signal_noise_ratio', (IMAGES, OTHERS), {'data_range': 1.0}, -10 * np.log10(np.mean((IMAGES - OTHERS)**2))),
+    ('structural_similarity_index_measure', (IMAGES, OTHERS), {'gaussian_kernel': False, 'kernel_size': 5, 'data_range': 1.0},
+     np.mean([similarity(a, b, 5, 1e-4, 9e-4) for a, b in zip(IMAGES.reshape(6, 12, 14), OTHERS.reshape(6, 12, 14))])),
+    ('total_variation', (IMAGES,), {'reduction': 'none'},
+     [np.abs(np.diff(i, axis=1)).sum() + np.abs(np.diff(i, axis=2)).sum() for i in IMAGES]),
+    ('spectral_angle_mapper', (IMAGES, OTHERS), {},
+     np.mean(np.arccos(np.sum(IMAGES * OTHERS, 1) / np.linalg.norm(IMAGES, axis=1) / np.linalg.norm(OTHERS, axis=1)))),
     ('word_error_rate', (['the cat sat'], ['a cat sat down']), {}, 2 / 4),
     ('char_error_rate', ('kitten', 'sitting'), {}, 3 / 7),
     ('edit_distance', ('über', 'uber'), {}, 1),
@@ -204,3 +225,23 @@ def test_signatures_are_those_of_rows():
     import inspect
     assert str(inspect.signature(metrics.MeanSquaredError)) == '(squared=True, num_outputs=1)'
     assert list(inspect.signature(functional.accuracy).parameters)[:3] == ['preds', 'target', 'task']
+
+
+def test_a_fine_image_is_degraded():
+    """Means of windows, then lines between pixels: at half the size the means of two by two."""
+    fine, coarse, pan = random.random((1, 2, 32, 32)), random.random((1, 2, 16, 16)), random.random((1, 2, 32, 32))
+    padded = np.pad(pan, ((0, 0), (0, 0), (3, 3), (3, 3)), 'symmetric')
+    means = sum(padded[..., y:y + 32, x:x + 32] for y in range(7) for x in range(7)) / 49
+    degraded = means.reshape(1, 2, 16, 2, 16, 2).mean((3, 5))
+    for name in ('spatial_distortion_index', 'quality_with_no_reference'):
+        function = getattr(functional, name)
+        assert float(function(fine, coarse, pan)) == pytest.approx(float(function(fine, coarse, pan, degraded)))
+
+
+@pytest.mark.parametrize('name', ['BinaryAUROC', 'SpearmanCorrCoef', 'KendallRankCorrCoef', 'RetrievalNormalizedDCG', 'BinaryCalibrationError'])
+def test_nan_and_nothing(name):
+    for values in ([np.nan, 0.5, np.nan], []):
+        metric = getattr(metrics, name)()
+        target = np.array([0, 1, 1][:len(values)], np.float32 if 'Corr' in name else np.int64)
+        metric.update(np.array(values, np.float32), target)
+        assert isinstance(metric.value(), float)
