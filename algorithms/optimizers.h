@@ -50,6 +50,10 @@ inline bool is_known(const Value &v, double number) { return v->element.defined(
 inline Value times(const Value &number, const Value &v) { return is_known(number, 1) ? v : number * v; }
 inline Value plus(const Value &v, const Value &number) { return is_known(number, 0) ? v : v + number; }
 inline Value square(const Value &v) { return v * v; }
+// By rows first, many of which are summed at a time.
+inline Value sum_of_squares(const Value &v) {
+  return v.rank() < 2 ? sum_all(square(v)) : sum_all(named("of_rows", sum(square(v), {v.rank() - 1})));
+}
 // old of the one, and what is left of 1 of the other.
 inline Value blend(const Value &old, const Value &a, const Value &b) { return old * a + (1 - old) * b; }
 
@@ -95,7 +99,7 @@ inline Values lamb(const UpdateInputs &in) {
               mean = named("mean", blend(in["beta1"], in.slots[0], g)),
               squares = named("square", blend(in["beta2"], in.slots[1], square(g))),
               step = named("step", adam_step(in, g, mean, squares));
-  const auto norm = [](const char *name, const Value &v) { return named(name, sqrt(sum_all(square(v)))); };
+  const auto norm = [](const char *name, const Value &v) { return named(name, sqrt(sum_of_squares(v))); };
   const Value of_p = norm("norm_of_p", kept), of_step = norm("norm_of_step", step);
   const Value ratio = named("ratio", where(of_p > 0 && of_step > 0, of_p / of_step, 1));
   return {kept - in["rate"] * ratio * step, mean, squares};
@@ -188,7 +192,7 @@ inline Values adafactor(const UpdateInputs &in) {
   const auto root_mean = [](const char *name, const Value &v) {
     Expression count = 1;
     for (const Expression &e : v.extents()) count = count * e;
-    return named(name, sqrt(sum_all(square(v)) / inlined({}, [&](const Axes &) { return cast(v.type(), count); })));
+    return named(name, sqrt(sum_of_squares(v) / inlined({}, [&](const Axes &) { return cast(v.type(), count); })));
   };
   const Value fresh = plus(square(g), in["inside"]), old = in["old"];
   Values slots;
@@ -217,7 +221,7 @@ inline Values muon(const UpdateInputs &in, int steps) {
   const auto *rows = used.extent(0).get(), *columns = used.extent(1).get();
   const bool is_tall = rows->integer > columns->integer;
   Value x = is_tall ? turned(used) : used;
-  const Value norm = named("norm", sqrt(sum_all(square(used))));
+  const Value norm = named("norm", sqrt(sum_of_squares(used)));
   x = named("x", x / plus(max(norm, in["least"]), in["beside"]));
   for (int i = 0; i < steps; ++i) {
     const Value gram = named("gram", matmul(x, turned(x)));
@@ -249,6 +253,16 @@ inline const std::vector<UpdateKernel> &update_kernels() {
        2,
        {"sign", "decay", "keep", "old", "new", "inside", "outside", "momentum", "fresh", "of_velocity"},
        rmsprop_momentum},
+      {"rmsprop_centered", 2, {"sign", "decay", "keep", "old", "new", "inside", "outside", "rate"}, rmsprop_centered},
+      {"rmsprop_centered_momentum",
+       3,
+       {"sign", "decay", "keep", "old", "new", "inside", "outside", "momentum", "fresh", "of_velocity"},
+       rmsprop_centered_momentum},
+      {"schedule_free",
+       2,
+       {"sign", "decay", "keep", "beta1", "beta2", "rate", "of_root", "outside", "weight"},
+       schedule_free},
+      {"rprop", 2, {"sign", "decay", "keep", "grow", "shrink", "least", "most"}, rprop},
       {"adadelta", 2, {"sign", "decay", "keep", "rho", "inside", "rate"}, adadelta},
       {"adamax", 2, {"sign", "decay", "keep", "beta1", "beta2", "inside", "outside", "of_mean"}, adamax},
       {"lion", 1, {"sign", "decay", "keep", "beta1", "beta2", "rate"}, lion}};

@@ -10,7 +10,7 @@ using formula::Value;
 
 const int million = 1 << 20;
 
-// p, g, slots, numbers; all of them between 0 and 1 in checks.
+// p, g, slots, numbers. In checks numbers are between 0.5 and 1, and slots such that no variance is below 0.
 Call call_of(const UpdateKernel &k, int n) {
   Call all(2 + k.slots, std::vector<int>{n});
   for (size_t i = 0; i < k.numbers.size(); ++i) all.emplace_back(0.5 + 0.03 * static_cast<double>(i));
@@ -22,7 +22,7 @@ void define(const UpdateKernel &kernel, Build &k) {
   std::vector<std::string> names = {"new_p"};
   for (size_t i = 0; i < kernel.slots; ++i) {
     const std::string name = "s" + std::to_string(i);
-    in.slots.push_back(k.input(name, {"n"}, Type::f32, {0, 1}));
+    in.slots.push_back(k.input(name, {"n"}, Type::f32, {0, 0.5}));
     names.push_back("new_" + name);
   }
   for (const std::string &name : kernel.numbers) in.numbers[name] = k.parameter(name);

@@ -12,6 +12,7 @@
 #include "runtime/nn/all.h"
 #include "runtime/onnx/operators/operators.h"
 #include "runtime/onnx/walk.h"
+#include "runtime/optim/schedules.h"
 
 namespace saltern {
 
@@ -130,7 +131,8 @@ struct Coverage::Tables {
 
   // What its package has beside rows: containers, and what is made of several rows.
   bool python(const std::string &name, CoverageFacts &f) const {
-    for (const char *module : {"saltern.nn", "saltern.ops", "saltern", "saltern.training"})
+    for (const char *module : {"saltern.nn", "saltern.ops", "saltern", "saltern.training", "saltern.optim.lr_scheduler",
+                               "saltern.optim.swa_utils", "saltern.keras.optimizers"})
       if (is_in(module, name)) {
         f.here = std::string("Python ") + module + "." + name;
         f.python = "yes";
@@ -155,16 +157,26 @@ struct Coverage::Tables {
     return true;
   }
 
-  bool updates(const std::string &optimizer, CoverageFacts &f) const {
-    std::string name = optimizer;
-    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-    const Operation *o = find_operation(name);
-    if (!o) return false;
-    f.here = "update " + name;
+  bool updates(const std::string &name, CoverageFacts &f) const {
+    const OptimizerRow *row = find_optimizer(name);
+    if (!row || row->name != name) return false;
+    f.here = "optimizer " + name;
+    f.cpp = "yes";  // by optimizer(), or Lbfgs
+    f.python = yes_if(is_in_family(name, "saltern.optim", "saltern.keras.optimizers"));
+    f.algorithm = row->rule ? "formula" : "host";
+    if (!row->rule) return true;
+    const UpdateRule rule = row->rule(completed(name, row->options, {}), {2, 2});
+    f.kernel = yes_if(rule.kernel != nullptr);
+    if (rule.kernel) f.gpu = yes_if(has_gpu.at(rule.kernel->name));
+    return true;
+  }
+
+  bool schedules(const std::string &name, CoverageFacts &f) const {
+    const ScheduleRow *row = find_schedule(name);
+    if (!row) return false;
+    f.here = "schedule " + row->name;
     f.cpp = "yes";
-    f.python = yes_if(is_in("saltern.optim", optimizer));
-    applied({o}, f);
-    f.gradient = "";
+    f.python = yes_if(is_in_family(row->name, "saltern.optim.lr_scheduler", "saltern.keras.optimizers.schedules"));
     return true;
   }
 
@@ -218,6 +230,12 @@ struct Coverage::Tables {
     return m != found.python.end() && m->second.count(name) > 0;
   }
 
+  // "keras.Adam" in the module of that family, others in their own.
+  bool is_in_family(const std::string &name, const char *own, const char *keras) const {
+    const size_t dot = name.rfind('.');
+    return dot == std::string::npos ? is_in(own, name) : is_in(keras, name.substr(dot + 1));
+  }
+
   // A layer that calls it; null where none was tried.
   const Tried::Row *layer_of(const nn::Function &f) const {
     for (const nn::LayerRow *row : nn::all_layers())
@@ -233,9 +251,9 @@ Coverage::~Coverage() = default;
 CoverageFacts Coverage::of(const NameList &list, const ListedName &name) const {
   using Ask = bool (Tables::*)(const std::string &, CoverageFacts &) const;
   static const std::map<std::string, Ask> by_name = {
-      {"layers", &Tables::layers},  {"functions", &Tables::functions}, {"keras", &Tables::keras},
-      {"python", &Tables::python},  {"operators", &Tables::operators}, {"updates", &Tables::updates},
-      {"metrics", &Tables::metrics}};
+      {"layers", &Tables::layers},       {"functions", &Tables::functions}, {"keras", &Tables::keras},
+      {"python", &Tables::python},       {"operators", &Tables::operators}, {"updates", &Tables::updates},
+      {"schedules", &Tables::schedules}, {"metrics", &Tables::metrics}};
   CoverageFacts f;
   f.note = name.note;
   if (name.kind != ListedName::Kind::asked) return f;

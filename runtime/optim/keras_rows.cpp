@@ -106,7 +106,7 @@ OptimizerRow schedule_free() {
       "keras.ScheduleFreeAdamW", {"learning_rate", 0.0025},
       {beta1, beta2, {"epsilon", 1e-8}, {"warmup_steps", 0.0}, decay},
       always(Slots{{"momentum", "momentum", Extent::parameter, Begins::parameter}, {"velocity", "velocity"}}),
-      always(by_formula(algorithms::schedule_free)), [](const auto &n) {
+      always(by_kernel("schedule_free")), [](const auto &n) {
         using N = std::decay_t<decltype(n.rate)>;
         const double warm = n.a.real("warmup_steps");
         return beginning_with<N>(n, true,
@@ -169,10 +169,8 @@ OptimizerRow rmsprop() {
         return slots_named(names);
       },
       [](const Attributes &a, const Shape &) {
-        const bool moves = a.real("momentum") > 0;
-        if (is_on(a, "centered"))
-          return by_formula(moves ? algorithms::rmsprop_centered_momentum : algorithms::rmsprop_centered);
-        return by_kernel(moves ? "rmsprop_momentum" : "rmsprop");
+        return by_kernel(std::string("rmsprop") + (is_on(a, "centered") ? "_centered" : "") +
+                         (a.real("momentum") > 0 ? "_momentum" : ""));
       },
       [](const auto &n) {
         using N = std::decay_t<decltype(n.rate)>;

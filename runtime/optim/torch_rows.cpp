@@ -174,10 +174,8 @@ OptimizerRow rmsprop() {
         return all;
       },
       [](const Attributes &a, const Shape &) {
-        const bool moves = a.real("momentum") > 0;
-        if (is_on(a, "centered"))
-          return by_formula(moves ? algorithms::rmsprop_centered_momentum : algorithms::rmsprop_centered);
-        return by_kernel(moves ? "rmsprop_momentum" : "rmsprop");
+        return by_kernel(std::string("rmsprop") + (is_on(a, "centered") ? "_centered" : "") +
+                         (a.real("momentum") > 0 ? "_momentum" : ""));
       },
       [](const auto &n) {
         using N = std::decay_t<decltype(n.rate)>;
@@ -223,7 +221,7 @@ OptimizerRow asgd() {
 OptimizerRow rprop() {
   return optimizer_row("Rprop", {"lr", 1e-2}, {{"etas", Reals{0.5, 1.2}}, {"step_sizes", Reals{1e-6, 50}}, maximize},
                        always(Slots{{"last", "prev"}, {"size", "step_size", Extent::parameter, Begins::rate}}),
-                       always(by_formula(algorithms::rprop)), [](const auto &n) {
+                       always(by_kernel("rprop")), [](const auto &n) {
                          using N = std::decay_t<decltype(n.rate)>;
                          const Reals &etas = n.a.reals("etas"), &sizes = n.a.reals("step_sizes");
                          return beginning_with<N>(

@@ -14,7 +14,7 @@ namespace {
 Tensor waves(int64_t size, size_t which) {
   Tensor t = Tensor::empty({size});
   const float step = 0.3f + 0.4f * static_cast<float>(which);
-  for (int64_t i = 0; i < size; ++i) t.data<float>()[i] = 1.1f + std::sin(step * static_cast<float>(i));
+  for (int64_t i = 0; i < size; ++i) t.data<float>()[i] = 0.55f + 0.5f * std::sin(step * static_cast<float>(i));
   return t;
 }
 

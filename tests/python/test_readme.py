@@ -1,4 +1,4 @@
-"""What README.md and docs/python.md show runs as it stands."""
+"""What README.md, docs/python.md and docs/optimizers.md show runs as it stands."""
 import importlib.util
 import pathlib
 import re
@@ -59,3 +59,10 @@ def test_tour(tmp_path, monkeypatch):
     if importlib.util.find_spec('halide'):
         exec(compiled, names)
         np.testing.assert_allclose(np.asarray(names['fast'](names['x'])), np.asarray(names['net'](names['x'])), rtol=1e-5)
+
+
+def test_optimizers():
+    names = {}
+    example, = blocks('docs/optimizers.md')
+    exec(example, names)
+    assert names['steps'].param_groups[1]['lr'] < 1e-5 and names['state']['state'][3]['step'].item() == 100

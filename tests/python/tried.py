@@ -28,7 +28,8 @@ from test_onnx_layers import LEFT, NAMES
 from trying import Nest, arguments, made
 
 MODULES = '''saltern saltern.nn saltern.nn.functional saltern.nn.init saltern.ops saltern.linalg saltern.fft saltern.keras
-saltern.keras.metrics saltern.metrics saltern.signal saltern.signal.windows saltern.optim saltern.training'''.split()
+saltern.keras.metrics saltern.metrics saltern.signal saltern.signal.windows saltern.training saltern.optim
+saltern.optim.lr_scheduler saltern.optim.swa_utils saltern.keras.optimizers saltern.keras.optimizers.schedules'''.split()
 classes = collections.defaultdict(set)
 
 
