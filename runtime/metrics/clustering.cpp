@@ -160,7 +160,7 @@ const Labels fowlkes_mallows("FowlkesMallowsIndex", "fowlkes_mallows_index", "",
                              });
 
 // Accuracy where each cluster has the class that suits best.
-const MetricRow accuracy(
+const MetricRow cluster_accuracy(
     "ClusterAccuracy", "cluster_accuracy", "num_classes", "preds, target",
     [](const Arguments &o, const Arguments &in) {
       const auto [p, t] = alike(in);

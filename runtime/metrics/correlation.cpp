@@ -52,7 +52,7 @@ const MomentRow concordance("ConcordanceCorrCoef", "concordance_corrcoef", [](co
 
 // ---- Of ranks: all numbers are kept.
 
-State kept(const Arguments &, const Arguments &in) {
+State kept_pairs(const Arguments &, const Arguments &in) {
   const auto [p, t] = series(in);
   State s;
   s.list("preds", p);
@@ -75,7 +75,7 @@ std::vector<double> ranks(const std::vector<double> &x) {
   return all;
 }
 
-const MetricRow spearman("SpearmanCorrCoef", "spearman_corrcoef", "num_outputs=1", "preds, target", kept,
+const MetricRow spearman("SpearmanCorrCoef", "spearman_corrcoef", "num_outputs=1", "preds, target", kept_pairs,
                          [](const Arguments &, const State &s) {
                            std::vector<double> all;
                            for (size_t c = 0; c < static_cast<size_t>(s["preds"].extent(1)); ++c) {
@@ -160,8 +160,8 @@ Tau tau(const Arguments &o, const std::vector<double> &x, const std::vector<doub
   return {std::isnan(value) ? nan : std::clamp(value, -1.0, 1.0), side == "two-sided" ? 2 * below : below};
 }
 const MetricRow kendall("KendallRankCorrCoef", "kendall_rank_corrcoef",
-                        "variant='b', t_test=False, alternative='two-sided', num_outputs=1", "preds, target", kept,
-                        [](const Arguments &o, const State &s) -> Argument {
+                        "variant='b', t_test=False, alternative='two-sided', num_outputs=1", "preds, target",
+                        kept_pairs, [](const Arguments &o, const State &s) -> Argument {
                           std::vector<double> values, chances;
                           for (size_t c = 0; c < static_cast<size_t>(s["preds"].extent(1)); ++c) {
                             const Tau t = tau(o, column(s["preds"], c), column(s["target"], c));

@@ -87,15 +87,15 @@ State hinged(Task task, const Arguments &o, const Arguments &in) {
   state.sum("count", static_cast<double>(s.rows));
   return state;
 }
-const TaskRows hinge("HingeLoss", "hinge_loss",
-                     {"squared=False, " CHECKED,
-                      "num_classes, squared=False, multiclass_mode='crammer-singer', " CHECKED, "",
-                      "num_classes=None, squared=False, multiclass_mode='crammer-singer', " CHECKED},
-                     hinged, [](Task, const Arguments &, const State &s) {
-                       Numbers all = s["total"];
-                       for (double &x : all) x /= s["count"][0];
-                       return all.size() == 1 ? result(all[0]) : result(all);
-                     });
+const TaskRows hinge_rows("HingeLoss", "hinge_loss",
+                          {"squared=False, " CHECKED,
+                           "num_classes, squared=False, multiclass_mode='crammer-singer', " CHECKED, "",
+                           "num_classes=None, squared=False, multiclass_mode='crammer-singer', " CHECKED},
+                          hinged, [](Task, const Arguments &, const State &s) {
+                            Numbers all = s["total"];
+                            for (double &x : all) x /= s["count"][0];
+                            return all.size() == 1 ? result(all[0]) : result(all);
+                          });
 
 // ---- How labels are ranked: a number of each row.
 

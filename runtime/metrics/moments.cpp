@@ -16,20 +16,20 @@ void Moments::merge(const Moments &o) {
 }
 
 namespace {
-constexpr size_t rows = 6;
+constexpr size_t moment_rows = 6;
 double *row(Moments &m) { return &m.n; }
-static_assert(sizeof(Moments) == rows * sizeof(double));
+static_assert(sizeof(Moments) == moment_rows * sizeof(double));
 }  // namespace
 
 Moments moments_at(const Numbers &all, size_t column) {
   Moments m;
-  for (size_t r = 0; r < rows; ++r) row(m)[r] = all[r * columns_of(all) + column];
+  for (size_t r = 0; r < moment_rows; ++r) row(m)[r] = all[r * columns_of(all) + column];
   return m;
 }
 
 void set_moments(Numbers &all, size_t column, const Moments &m) {
   Moments copy = m;
-  for (size_t r = 0; r < rows; ++r) all[r * columns_of(all) + column] = row(copy)[r];
+  for (size_t r = 0; r < moment_rows; ++r) all[r * columns_of(all) + column] = row(copy)[r];
 }
 
 void merge_moments(Numbers &into, const Numbers &more) {
@@ -42,7 +42,7 @@ void merge_moments(Numbers &into, const Numbers &more) {
 
 Numbers moments_of(const Numbers &x, const Numbers &y) {
   const auto columns = static_cast<size_t>(x.extent_from(1));
-  Numbers all = Numbers::zeros({rows, static_cast<int64_t>(columns)});
+  Numbers all = Numbers::zeros({moment_rows, static_cast<int64_t>(columns)});
   for (size_t c = 0; c < columns; ++c) {
     Moments m;
     for (size_t i = c; i < x.size(); i += columns) m.add(x[i], y[i]);

@@ -124,7 +124,7 @@ const MetricRow spatial_distortion(
       return s;
     },
     spatial, nullptr, "preds, ms, pan, pan_lr=None, " OPTIONS);
-const MetricRow quality(
+const MetricRow pansharpened_quality(
     "QualityWithNoReference", "quality_with_no_reference", "alpha=1, beta=1, " OPTIONS, inputs,
     [](const Arguments &o, const Arguments &in) {
       State s;
@@ -143,6 +143,6 @@ const MetricRow quality(
 
 }  // namespace
 
-const void *pansharpening() { return &quality; }
+const void *pansharpening() { return &pansharpened_quality; }
 
 }  // namespace saltern::metrics

@@ -8,11 +8,18 @@
 namespace saltern {
 
 void blend_into(const Tensor &average, const Tensor &p, double part) {
-  if (average.shape() != p.shape() || average.type() != Type::f32 || p.type() != Type::f32)
+  const bool is_f64 = average.type() == Type::f64;
+  if (average.shape() != p.shape() || average.type() != p.type() || (!is_f64 && p.type() != Type::f32))
     fail("an average of ", to_string(average.shape()), " of ", facts(average.type()).name, " and ",
-         to_string(p.shape()), " of ", facts(p.type()).name, "; expected f32 of one shape");
-  // A step down -(p), from what is kept.
+         to_string(p.shape()), " of ", facts(p.type()).name, "; expected f32 or f64 of one shape");
   const Tensor given = arranged_like(p, average);
+  if (is_f64) {
+    double *a = average.data<double>();
+    const double *b = given.data<double>();
+    for (int64_t i = 0; i < average.size(); ++i) a[i] += part * (b[i] - a[i]);
+    return;
+  }
+  // A step down -(p), from what is kept.
   call("descent", {flat(average), flat(given), -1.0f, 0.0f, static_cast<float>(1 - part), static_cast<float>(part),
                    flat(average)});
   average.written();
@@ -41,11 +48,14 @@ void Averages::load(const std::map<std::string, Tensor> &state, int64_t count) {
   count_ = count;
 }
 
-Averages::Swapped::Swapped(const Averages &averages) : net_(averages.net_) {
-  for (const auto &[name, t] : net_.state()) own_[name] = t.clone();
-  net_.load_state(averages.state());
+Averages::Swapped::Swapped(const Averages *averages) : averages_(averages) {
+  if (!averages_) return;
+  for (const auto &[name, t] : averages_->net_.state()) own_[name] = t.clone();
+  averages_->net_.load_state(averages_->state());
 }
 
-Averages::Swapped::~Swapped() { net_.load_state(own_); }
+Averages::Swapped::~Swapped() {
+  if (averages_) averages_->net_.load_state(own_);
+}
 
 }  // namespace saltern

@@ -3,7 +3,7 @@
 //
 //   Averages mean(net, 0.999);          // without a decay: all alike
 //   ...  optimizer.step();  mean.update();
-//   { const Averages::Swapped now(mean);  evaluate(net); }
+//   { const Averages::Swapped now(&mean);  evaluate(net); }
 //   net.load_state(mean.state());       // for good
 
 #include <map>
@@ -28,16 +28,16 @@ class Averages {
   // Goes on from what state() and count() were.
   void load(const std::map<std::string, Tensor> &state, int64_t count);
 
-  // While it lives, the net has the averages.
+  // While it lives, the net has the averages; null: nothing happens.
   class Swapped {
    public:
-    explicit Swapped(const Averages &averages);
+    explicit Swapped(const Averages *averages);
     ~Swapped();
     Swapped(const Swapped &) = delete;
     Swapped &operator=(const Swapped &) = delete;
 
    private:
-    Module &net_;
+    const Averages *averages_;
     std::map<std::string, Tensor> own_;
   };
 

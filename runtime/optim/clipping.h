@@ -9,7 +9,7 @@
 
 namespace saltern {
 
-// (sum over all elements of all tensors of |x|^order)^(1 / order); for an infinite order the greatest |x|. In f64, in order.
+// (sum over all elements of all tensors of |x|^order)^(1 / order); for an infinite order the greatest |x|. In f64, in one order.
 double total_norm(const std::vector<Variable> &tensors, double order = 2);
 
 // Those that there are.

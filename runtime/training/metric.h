@@ -1,10 +1,12 @@
 #pragma once
-// What is counted over the batches of an epoch beside the loss: one number in the end.
+// What is counted over the batches of an epoch beside the loss: one number in the end. Metrics with torchmetrics' names are in
+// row_metric.h.
 //
 //   struct Largest : Metric { ... };              // a metric of one's own
 //   Accuracy right;  right.update(scores, labels);  right.value();
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -24,8 +26,8 @@ class Metric {
   virtual void reset() = 0;
 
   // What was counted so far, for checkpoints within an epoch. Whoever leaves it out counts only what comes behind a resume.
-  virtual std::vector<double> state() const { return {}; }
-  virtual void load_state(const std::vector<double> &) {}
+  virtual std::map<std::string, Tensor> state() const { return {}; }
+  virtual void load_state(const std::map<std::string, Tensor> &) {}
 
  private:
   std::string name_;
@@ -51,8 +53,8 @@ class MeanMetric : public Metric {
   void update(const Tensor &prediction, const Tensor &target) override;
   double value() const override { return mean_.value(); }
   void reset() override { mean_ = {}; }
-  std::vector<double> state() const override { return {mean_.sum, mean_.weight}; }
-  void load_state(const std::vector<double> &state) override { mean_ = {state.at(0), state.at(1)}; }
+  std::map<std::string, Tensor> state() const override;
+  void load_state(const std::map<std::string, Tensor> &state) override;
 
  private:
   OfBatch of_batch_;

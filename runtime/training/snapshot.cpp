@@ -81,7 +81,6 @@ std::map<std::string, std::vector<double>> Trainer::counted() const {
                                                     {"counted.point", {point_loss_.sum, point_loss_.weight}},
                                                     {"best", {best_}},
                                                     {"rate", {optimizer_.rate()}}};
-  for (const auto &m : options_.metrics) all["metric." + m->name()] = m->state();
   for (const auto &c : callbacks_) all["callback." + c->name()] = c->state();
   return all;
 }
@@ -93,6 +92,7 @@ Checkpoint Trainer::snapshot() const {
   if (averages_) put(c.tensors, "average.", averages_->state());
   for (const auto &[name, values] : history_.epochs) c.tensors[epochs_prefix + name] = column(values);
   for (const auto &[name, values] : counted()) c.tensors[name] = column(values);
+  for (const auto &m : options_.metrics) put(c.tensors, "metric." + m->name() + ".", m->state());
   c.tensors["random"] = random_stream();
   c.metadata = conditions();
   c.metadata["step"] = std::to_string(step_);
@@ -130,15 +130,14 @@ void Trainer::restore(const Checkpoint &c) {
   epoch_loss_ = mean("counted.epoch");
   point_loss_ = mean("counted.point");
   best_ = values("best", 1)[0];
-  for (const auto &m : options_.metrics)
-    if (const size_t size = m->state().size()) m->load_state(values("metric." + m->name(), size));
+  for (const auto &m : options_.metrics) m->load_state(below(c.tensors, "metric." + m->name() + "."));
   for (const auto &callback : callbacks_)
     if (const size_t size = callback->state().size())
       callback->load_state(values("callback." + callback->name(), size));
   net_.load_state(below(c.tensors, "net."));
   optimizer_.load_state(below(c.tensors, "optimizer."));
   if (const double rate = values("rate", 1)[0]; rate != optimizer_.rate()) optimizer_.set_rate(rate);
-  if (averages_) averages_->load_state(below(c.tensors, "average."));
+  if (averages_) averages_->load(below(c.tensors, "average."), step_);
   random_stream().copy_from(named(c, "random", Type::i64));
 }
 

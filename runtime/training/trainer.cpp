@@ -6,7 +6,7 @@
 
 #include "runtime/autograd/backward.h"
 #include "runtime/layers/random_stream.h"
-#include "runtime/training/gradient_norm.h"
+#include "runtime/optim/clipping.h"
 #include "runtime/training/not_finite.h"
 
 namespace saltern {
@@ -21,6 +21,8 @@ Trainer::Trainer(Module &net, Loss loss, Optimizer &optimizer, TrainerOptions op
   if (options_.epochs < 0) fail("training: ", options_.epochs, " epochs");
   if (options_.accumulate < 1) fail("training: ", options_.accumulate, " batches a step; at least 1 is taken");
   if (!(options_.clip_norm >= 0)) fail("training: gradients are clipped to a norm of ", options_.clip_norm);
+  if (!(options_.average >= 0 && options_.average < 1))
+    fail("training: the averages' decay is ", options_.average, "; expected 0 to 1, without 1");
   if (options_.average != 0) averages_ = std::make_unique<Averages>(net, options_.average);
   best_ = Monitor{options_.checkpoints.best}.worst();
 }
@@ -108,7 +110,7 @@ double Trainer::accumulate(const Examples &batch, double weight) {
     backward(loss);
   else
     backward(loss, Tensor::full(loss.shape(), weight, loss.type()));
-  gradient_norm_ = saltern::gradient_norm(parameters_);
+  gradient_norm_ = total_norm(gradients_of(parameters_));
   if (!std::isfinite(gradient_norm_)) {
     explain();
     fail("step ", step_ + 1, ": the norm of the gradients is ", gradient_norm_);
@@ -179,8 +181,8 @@ void Trainer::save() {
 Logs Trainer::evaluate(const Loader &data) {
   const NoGradient off;
   const EvaluationMode evaluation(net_);
-  const WithAverages averages(averages_.get());
-  std::vector<std::vector<double>> training;  // what was counted there comes back
+  const Averages::Swapped averages(averages_.get());
+  std::vector<std::map<std::string, Tensor>> training;  // what was counted there comes back
   for (const auto &m : options_.metrics) {
     training.push_back(m->state());
     m->reset();
@@ -205,7 +207,7 @@ Logs Trainer::evaluate(const Loader &data) {
 Tensor Trainer::predict(const Loader &data) {
   const NoGradient off;
   const EvaluationMode evaluation(net_);
-  const WithAverages averages(averages_.get());
+  const Averages::Swapped averages(averages_.get());
   Tensor all;
   const Loader::Next next = data.from(0, 0);
   while (const std::optional<Examples> batch = next()) {

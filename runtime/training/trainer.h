@@ -19,8 +19,8 @@
 #include <memory>
 #include <optional>
 
+#include "runtime/optim/averages.h"
 #include "runtime/optim/training_step.h"
-#include "runtime/training/averages.h"
 #include "runtime/training/callback.h"
 #include "runtime/training/checkpoints.h"
 #include "runtime/training/loader.h"
@@ -31,9 +31,9 @@ namespace saltern {
 struct TrainerOptions {
   int64_t epochs = 1;
   std::function<double(int64_t step)> rate = nullptr;  // the learning rate of step 0, 1, ...; none: the optimizer's own
-  double clip_norm = 0;               // gradients whose norm is above are scaled down to it; 0: they stay as they are
-  int64_t accumulate = 1;             // batches a step: the gradient is that of one large batch
-  double average = 0;                 // the decay of averages of the parameters (averages.h); 0: there are none
+  double clip_norm = 0;    // gradients whose norm is above are scaled down to it; 0: they stay as they are
+  int64_t accumulate = 1;  // batches a step: the gradient is that of one large batch
+  double average = 0;      // the decay of averages of the parameters (runtime/optim/averages.h); 0: there are none
   std::optional<uint64_t> seed = {};  // of what the net draws, such as dropout; none: the stream goes on
   std::vector<std::shared_ptr<Metric>> metrics = {};
   CheckpointOptions checkpoints = {};

@@ -151,7 +151,7 @@ HtmlReport report_of(Trainer &trainer, const Loader &test, const ReportOptions &
   report.filters = filters_of(trainer.net(), options.filters);
   const NoGradient off;
   const EvaluationMode evaluation(trainer.net());
-  const WithAverages averages(trainer.averages());
+  const Averages::Swapped averages(trainer.averages());
   Classified classified(report, options);
   const Loader::Next next = test.from(0, 0);
   while (const std::optional<Examples> batch = next()) {

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "runtime/metrics/metric.h"
+#include "runtime/training/row_metric.h"
 #include "tests/errors.h"
 
 namespace saltern::metrics {
@@ -120,6 +121,23 @@ TEST(Metrics, AssignmentIsTheBest) {
     while (std::next_permutation(order.begin(), order.end())) least = std::min(least, cost(order));
     EXPECT_NEAR(cost(assigned(costs, side)), least, 1e-12);
   }
+}
+
+TEST(Metrics, TrainersTakeRows) {
+  const auto made = [] {
+    return row_metric("f1", metric("F1Score", {"multiclass"}, {{"num_classes", 3}, {"average", "macro"}}));
+  };
+  const Tensor scores = Tensor::of<float>({4, 3}, {5, 1, 1, 1, 5, 1, 1, 5, 1, 1, 1, 5});
+  const Tensor labels = Tensor::of<int32_t>({4}, {0, 1, 2, 2});
+  const auto one = made(), other = made();
+  one->update(scores.slice(0, 0, 2), labels.slice(0, 0, 2));
+  other->load_state(one->state());
+  other->update(scores.slice(0, 2, 2), labels.slice(0, 2, 2));
+  EXPECT_EQ(other->name(), "f1");
+  EXPECT_NEAR(other->value(), (1.0 + 2.0 / 3 + 2.0 / 3) / 3, 1e-12);
+  other->load_state({});
+  other->update(scores.slice(0, 2, 1), labels.slice(0, 2, 1));
+  EXPECT_EQ(other->value(), 0);
 }
 
 }  // namespace

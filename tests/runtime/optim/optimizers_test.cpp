@@ -187,7 +187,7 @@ TEST(Averages, AreOfAllStepsOrOfRecentOnes) {
   EXPECT_NEAR(alike.state().at("0.weight").reals()[0], 2, 1e-6);
   EXPECT_NEAR(recent.state().at("0.weight").reals()[1], 1.6875, 1e-6);
   {
-    const Averages::Swapped now(alike);
+    const Averages::Swapped now(&alike);
     EXPECT_NEAR(w.reals()[0], 2, 1e-6);
   }
   EXPECT_EQ(w.reals()[0], 3);
