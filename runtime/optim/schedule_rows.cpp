@@ -8,7 +8,7 @@ namespace saltern {
 
 namespace {
 
-constexpr double pi = 3.14159265358979323846;
+constexpr double pi = 3.14159265358979323846, past_one = 1 + 1e-15;  // below which 1 is
 const Option needed_count(const char *name) { return {name, std::nullopt, 1}; }
 
 // From one number to another; how far, between 0 and 1.
@@ -120,7 +120,7 @@ const Option initial = {"initial_learning_rate", std::nullopt};
 std::vector<ScheduleRow> rows() {
   return {
       {"ConstantLR",
-       {{"factor", 1.0 / 3, 0, 1.0000001}, {"total_iters", 5.0}},
+       {{"factor", 1.0 / 3, 0, past_one}, {"total_iters", 5.0}},
        [](A a, double base, double t) { return t < a.real("total_iters") ? base * a.real("factor") : base; }},
       {"CosineAnnealingLR",
        {needed_count("T_max"), {"eta_min", 0.0}},
@@ -149,7 +149,7 @@ std::vector<ScheduleRow> rows() {
        {{"gamma", std::nullopt}},
        [](A a, double base, double t) { return base * std::pow(a.real("gamma"), t); }},
       {"LinearLR",
-       {{"start_factor", 1.0 / 3, 1e-300, 1.0000001}, {"end_factor", 1.0, 0, 1.0000001}, {"total_iters", 5.0}},
+       {{"start_factor", 1.0 / 3, 1e-300, past_one}, {"end_factor", 1.0, 0, past_one}, {"total_iters", 5.0}},
        [](A a, double base, double t) {
          const double from = a.real("start_factor"), total = a.real("total_iters");
          return base * (from + (a.real("end_factor") - from) * (t < total ? t / total : 1));
@@ -166,7 +166,7 @@ std::vector<ScheduleRow> rows() {
                       {"total_steps", 0.0},
                       {"epochs", 0.0},
                       {"steps_per_epoch", 0.0},
-                      {"pct_start", 0.3, 0, 1.0000001},
+                      {"pct_start", 0.3, 0, past_one},
                       {"anneal_strategy", "cos"}},
                      cycled_momentum(0.85, 0.95)),
               {{"div_factor", 25.0}, {"final_div_factor", 1e4}, {"three_phase", no}}),

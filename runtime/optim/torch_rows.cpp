@@ -26,7 +26,11 @@ OptimizerRow sgd() {
         if (a.real("momentum") == 0) return Slots{};
         return Slots{{"momentum", "momentum_buffer"}};
       },
-      [](const Attributes &a, const Shape &) { return by_kernel(a.real("momentum") == 0 ? "descent" : "sgd"); },
+      [](const Attributes &a, const Shape &) {
+        if (is_on(a, "nesterov") && (a.real("momentum") == 0 || a.real("dampening") != 0))
+          fail("SGD: 'nesterov' asks for a momentum, and for no dampening");
+        return by_kernel(a.real("momentum") == 0 ? "descent" : "sgd");
+      },
       [](const auto &n) {
         using N = std::decay_t<decltype(n.rate)>;
         const double momentum = n.a.real("momentum"), dampening = n.a.real("dampening");

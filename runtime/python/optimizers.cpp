@@ -9,6 +9,7 @@
 #include "runtime/optim/averages.h"
 #include "runtime/optim/clipping.h"
 #include "runtime/optim/lbfgs.h"
+#include "runtime/optim/loss_scale.h"
 #include "runtime/optim/schedules.h"
 #include "runtime/python/bindings.h"
 
@@ -141,6 +142,16 @@ void bind_optimizers(nb::module_ &m) {
   m.def(
       "blend_into", [](const Variable &to, const Variable &p, double part) { blend_into(to.value(), p.value(), part); },
       nb::arg("average"), nb::arg("p"), nb::arg("part"));
+
+  nb::class_<LossScale>(m, "LossScale")
+      .def("__init__",
+           [](LossScale *s, double scale, int64_t growth_steps) {
+             new (s) LossScale{scale, growth_steps};
+           })
+      .def_rw("scale", &LossScale::scale)
+      .def_rw("good_steps", &LossScale::good_steps)
+      .def("scaled", &LossScale::scaled)
+      .def("unscale", &LossScale::unscale);
 
   nb::class_<Lbfgs::State>(m, "LbfgsState")
       .def_rw("n_iter", &Lbfgs::State::iterations)

@@ -7,6 +7,7 @@
 #include "runtime/optim/averages.h"
 #include "runtime/optim/clipping.h"
 #include "runtime/optim/lbfgs.h"
+#include "runtime/optim/loss_scale.h"
 #include "tests/errors.h"
 #include "tests/training_problems.h"
 
@@ -174,6 +175,21 @@ TEST(Clipping, ScalesAllGradientsTogether) {
   EXPECT_EQ(a.gradient().value().reals()[1], -1.25);
 }
 
+TEST(LossScale, IsTakenBackAndFollowsGradients) {
+  Variable p(Tensor::full({1}, 3), true);
+  LossScale scale = {8, 2};
+  for (const double wanted : {8.0, 16.0}) {
+    p.set_gradient({});
+    backward(scale.scaled(sum(p * p)));
+    EXPECT_TRUE(scale.unscale({p}));
+    EXPECT_EQ(p.gradient().value().item(), 6);
+    EXPECT_EQ(scale.scale, wanted);
+  }
+  p.set_gradient(Tensor::full({1}, INFINITY));
+  EXPECT_FALSE(scale.unscale({p}));
+  EXPECT_EQ(scale.scale, 8);
+}
+
 TEST(Averages, AreOfAllStepsOrOfRecentOnes) {
   nn::manual_seed(1);
   Sequential net(nn::Linear(2, 1));
@@ -216,6 +232,7 @@ TEST(Optimizers, MistakesAreNamed) {
   expect_error([] { update_of("adam", {{"betas", Reals{0.5, 1}}}); }, {"'betas' is 1", "below 1"});
   expect_error([] { update_of("adam", {{"betas", Reals{0.5}}}); }, {"'betas' has 1 numbers; expected 2"});
   expect_error([] { update_of("adam", {{"eps", "small"}}); }, {"'eps' is a word; expected a number"});
+  expect_error([&] { Optimizer("sgd", {{{{"p", p}}}}, {{"nesterov", yes}}); }, {"'nesterov' asks for a momentum"});
   expect_error([&] { Optimizer("muon", {{{{"p", p}}}}); }, {"Muon", "[2]", "matrices"});
   expect_error([&] { Optimizer("lbfgs", {{{{"p", p}}}}); }, {"LBFGS", "needs the loss"});
 }

@@ -1,8 +1,6 @@
 """Optimizers of Keras that are made of others."""
 import re
 
-import numpy as np
-
 from ... import _saltern
 from ..._saltern import Tensor
 
@@ -12,34 +10,32 @@ class LossScaleOptimizer:
     finite, the step is left out and the scale halved; after so many good steps it is doubled."""
 
     def __init__(self, inner_optimizer, initial_scale=2.0**15, dynamic_growth_steps=2000):
-        self.inner_optimizer, self.dynamic_growth_steps = inner_optimizer, dynamic_growth_steps
-        self.dynamic_scale, self.step_counter = float(initial_scale), 0
+        self.inner_optimizer = inner_optimizer
+        self._scale = _saltern.LossScale(float(initial_scale), dynamic_growth_steps)
 
     def __getattr__(self, name):
         if name == 'inner_optimizer':
             raise AttributeError(name)
         return getattr(self.inner_optimizer, name)
 
+    @property
+    def dynamic_scale(self):
+        return self._scale.scale
+
     def scale_loss(self, loss):
-        return loss * self.dynamic_scale
+        return self._scale.scaled(loss)
 
     def step(self):
-        ps = [p for g in self.inner_optimizer.param_groups for p in g['params'] if p.grad is not None]
-        if not np.isfinite(_saltern.total_norm([p.grad for p in ps], float('inf'))):
-            self.dynamic_scale, self.step_counter = self.dynamic_scale / 2, 0
-            return
-        _saltern.scale_gradients(ps, 1 / self.dynamic_scale)
-        self.inner_optimizer.step()
-        self.step_counter += 1
-        if self.step_counter == self.dynamic_growth_steps:
-            self.dynamic_scale, self.step_counter = self.dynamic_scale * 2, 0
+        if self._scale.unscale([p for g in self.inner_optimizer.param_groups for p in g['params']]):
+            self.inner_optimizer.step()
 
     def state_dict(self):
-        return {'inner': self.inner_optimizer.state_dict(), 'dynamic_scale': self.dynamic_scale, 'step_counter': self.step_counter}
+        return {'inner': self.inner_optimizer.state_dict(), 'dynamic_scale': self._scale.scale,
+                'step_counter': self._scale.good_steps}
 
     def load_state_dict(self, state_dict):
         self.inner_optimizer.load_state_dict(state_dict['inner'])
-        self.dynamic_scale, self.step_counter = state_dict['dynamic_scale'], state_dict['step_counter']
+        self._scale.scale, self._scale.good_steps = state_dict['dynamic_scale'], state_dict['step_counter']
 
 
 class OptimizerMap:
