@@ -5,4 +5,4 @@ from . import metrics, optimizers
 
 _functions = family('keras')
 globals().update(_functions)
-__all__ = [*_functions, 'metrics', 'optimizers']
+__all__ = list(_functions)
