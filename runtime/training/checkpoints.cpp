@@ -61,8 +61,8 @@ std::string Checkpoints::last() const {
 }
 
 void Checkpoints::write(const std::string &path, const Checkpoint &checkpoint) const {
-  for (const auto &[name, tensor] : checkpoint.tensors)
-    expect_finite(tensor, "the checkpoint " + path + " is not written: tensor '" + name + "': ");
+  const std::string where = "the checkpoint " + path + " is not written: tensor ";
+  for (const auto &[name, tensor] : checkpoint.tensors) expect_finite(tensor, where + "'" + name + "': ");
   try {
     save_checkpoint(path, checkpoint);
   } catch (const FileError &e) {

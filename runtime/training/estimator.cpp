@@ -76,7 +76,8 @@ Tensor Classifier::predict_proba(const Tensor &x) const {
 }
 
 Tensor Classifier::predict(const Tensor &x) const {
-  const Tensor scores = outputs(x), labels = Tensor::empty({scores.extent(0)}, Type::i64);
+  const Tensor scores = outputs(x);
+  Tensor labels = Tensor::empty({scores.extent(0)}, Type::i64);
   for (int64_t n = 0; n < scores.extent(0); ++n) {
     const float *row = scores.data<float>() + n * scores.extent(1);
     labels.data<int64_t>()[n] = classes_.at(static_cast<size_t>(std::max_element(row, row + scores.extent(1)) - row));

@@ -32,7 +32,7 @@ Tensor rows_at(const Tensor &x, const std::vector<int64_t> &places) {
   Shape shape = x.shape();
   const size_t bytes = x.extent(0) > 0 ? x.bytes() / static_cast<size_t>(x.extent(0)) : 0;
   shape.at(0) = static_cast<int64_t>(places.size());
-  const Tensor rows = Tensor::empty(shape, x.type());
+  Tensor rows = Tensor::empty(shape, x.type());
   for (size_t i = 0; i < places.size(); ++i) {
     if (places[i] < 0 || places[i] >= x.extent(0)) fail("there is no row ", places[i], " of ", x.extent(0));
     std::memcpy(static_cast<char *>(rows.raw()) + i * bytes,
