@@ -6,7 +6,8 @@ import numpy as np
 from .. import _saltern, nn
 from .._saltern import Tensor
 from .._tensors import no_grad, tensor
-from .callbacks import CallbackList, History, ProgbarLogger
+from .callbacks import CallbackList, History
+from .showing import ProgbarLogger
 
 
 class NotFinite(ArithmeticError):

@@ -1,0 +1,115 @@
+"""Callbacks that keep what training has come to: checkpoints, backups, averages."""
+import json
+import pathlib
+
+from .. import _saltern
+from .callbacks import Callback, Monitoring
+
+
+class ModelCheckpoint(Monitoring):
+    """Writes the net's state as safetensors, to a path that may name numbers: 'net-{epoch:02d}-{val_loss:.2f}.safetensors'.
+    save_freq is 'epoch' or a number of batches."""
+    _kept = ('best',)
+
+    def __init__(self, filepath, monitor='val_loss', verbose=0, save_best_only=False, save_weights_only=False, mode='auto',
+                 save_freq='epoch', initial_value_threshold=None):
+        super().__init__(monitor, mode)
+        self.filepath, self.save_best_only, self.save_weights_only = str(filepath), save_best_only, save_weights_only
+        self.save_freq, self.best, self._batches = save_freq, initial_value_threshold, 0
+
+    def on_train_begin(self, logs=None):
+        pathlib.Path(self.filepath).parent.mkdir(parents=True, exist_ok=True)
+
+    def on_train_batch_end(self, batch, logs=None):
+        self._batches += 1
+        if self.save_freq != 'epoch' and self._batches % self.save_freq == 0:
+            self._save(self.model.epoch, logs)
+
+    def on_epoch_end(self, epoch, logs=None):
+        if self.save_freq == 'epoch':
+            self._save(epoch, logs)
+
+    def _save(self, epoch, logs):
+        if self.save_best_only:
+            current = self._current(logs)
+            if not self._improves(current, self.best):
+                return
+            self.best = current
+        path = self.filepath.format(epoch=epoch + 1, **logs)
+        tensors, metadata = self.model.state()
+        if self.save_weights_only:
+            tensors, metadata = dict(self.model.net.state_dict()), {}
+        _saltern.save(path, tensors, metadata)
+
+
+class BackupAndRestore(Callback):
+    """Keeps all that training depends on in a folder, and goes on from there when it is begun again: with the same bits as
+    without the break, whenever the process ended. What is kept is whole: it is written beside, and renamed."""
+    _is_backup = True
+
+    def __init__(self, backup_dir, save_freq='epoch', double_checkpoint=False, delete_checkpoint=True):
+        super().__init__()
+        self.path = pathlib.Path(backup_dir) / 'backup.safetensors'
+        self.save_freq, self.delete_checkpoint = save_freq, delete_checkpoint
+
+    def on_train_begin(self, logs=None):
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as e:
+            raise OSError(f'cannot write backups to the folder {self.path.parent}: {e.strerror}') from e
+        if not self.path.exists():
+            return
+        tensors, metadata = _saltern.load(str(self.path))
+        try:
+            self.model.load_state(tensors, metadata)
+        except (KeyError, ValueError) as e:
+            raise ValueError(f'{self.path}: {e}') from e
+        for callback, state in zip(self.model.callbacks.callbacks, json.loads(metadata['callbacks'])):
+            callback.load_state(state)
+
+    def _save(self):
+        tensors, metadata = self.model.state()
+        metadata['callbacks'] = json.dumps([c.state() for c in self.model.callbacks.callbacks])
+        _saltern.save(str(self.path), tensors, metadata)
+
+    def on_train_batch_end(self, batch, logs=None):
+        # The last batch of an epoch belongs to the epoch.
+        last = self.model.step % self.params['steps'] == 0
+        if self.save_freq != 'epoch' and self.model.step % self.save_freq == 0 and not last:
+            self._save()
+
+    def on_epoch_end(self, epoch, logs=None):
+        self._save()
+
+    def on_train_end(self, logs=None):
+        if self.delete_checkpoint:
+            self.path.unlink(missing_ok=True)
+
+
+class SwapEMAWeights(Callback):
+    """Puts the averages of the parameters (Trainer(average=0.99)) in their place when training ends, for good, or for every
+    end of an epoch. Validation has them in any case."""
+
+    def __init__(self, swap_on_epoch=False):
+        super().__init__()
+        self.swap_on_epoch, self._swapped = swap_on_epoch, False
+
+    def _swap(self, wanted):
+        if self._swapped != wanted:
+            self.model.swap_averages()
+            self._swapped = wanted
+
+    def on_train_begin(self, logs=None):
+        if not self.model.averages:
+            raise ValueError('SwapEMAWeights: the trainer keeps no averages; give it a decay, Trainer(average=0.99)')
+        self._swapped = False
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self._swap(False)
+
+    def on_epoch_end(self, epoch, logs=None):
+        if self.swap_on_epoch:
+            self._swap(True)
+
+    def on_train_end(self, logs=None):
+        self._swap(True)
