@@ -1,6 +1,7 @@
 #include "apps/saltern/training_options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "apps/saltern/command.h"
 
@@ -8,34 +9,17 @@ namespace saltern {
 
 namespace {
 
-using Made = std::unique_ptr<Optimizer>;
-
-SgdOptions sgd(const TrainingOptions &o) {
-  SgdOptions made;
-  if (o.rate > 0) made.rate = o.rate;
-  if (o.weight_decay >= 0) made.weight_decay = o.weight_decay;
-  made.momentum = o.momentum;
-  return made;
+// Those that a step has: LBFGS asks for the loss as often as it likes.
+std::string optimizer_names() {
+  std::string all;
+  for (const OptimizerRow &row : optimizer_rows())
+    if (row.rule && !row.only_touched) all += (all.empty() ? "" : ", ") + row.operation;
+  return all;
 }
 
-AdamOptions adam(const TrainingOptions &o, double weight_decay) {
-  if (o.momentum != 0) throw BadInput("--momentum is of sgd; " + o.optimizer + " has moments of its own");
-  AdamOptions made;
-  if (o.rate > 0) made.rate = o.rate;
-  made.weight_decay = o.weight_decay >= 0 ? o.weight_decay : weight_decay;
-  return made;
+bool has_option(const OptimizerRow &row, const std::string &name) {
+  return std::any_of(row.options.begin(), row.options.end(), [&](const Option &o) { return o.name == name; });
 }
-
-struct Row {
-  const char *name;
-  Made (*make)(Module &, const TrainingOptions &);
-};
-constexpr Row optimizers[] = {
-    {"sgd", [](Module &net, const TrainingOptions &o) -> Made { return std::make_unique<SGD>(net, sgd(o)); }},
-    {"adam", [](Module &net, const TrainingOptions &o) -> Made { return std::make_unique<Adam>(net, adam(o, 0)); }},
-    {"adamw",
-     [](Module &net, const TrainingOptions &o) -> Made { return std::make_unique<AdamW>(net, adam(o, 1e-2)); }},
-};
 
 template <typename Rows>
 std::string names_of(const Rows &rows) {
@@ -57,11 +41,14 @@ auto &named(const Rows &rows, const char *option, const std::string &name) {
 void TrainingOptions::add_to(CLI::App &app, const std::string &when) {
   app.add_option("--loss", loss, when + names_of(named_losses()) + "; labels are a batch's last input")
       ->capture_default_str();
-  app.add_option("--optimizer", optimizer, when + names_of(optimizers))->capture_default_str();
-  app.add_option("--rate", rate, when + "the learning rate; by default 0.01 for sgd, else 0.001")
+  app.add_option("--optimizer", optimizer, when + "one of docs/optimizers.md: sgd, adam, adamw, lion, keras_adam, ...")
+      ->capture_default_str();
+  app.add_option("--rate", rate, when + "the learning rate; by default 0.01 for sgd, else the optimizer's own")
       ->check(CLI::PositiveNumber);
-  app.add_option("--momentum", momentum, when + "of sgd")->check(CLI::Range(0.0, 1.0))->capture_default_str();
-  app.add_option("--weight-decay", weight_decay, when + "by default 0.01 for adamw, else 0")
+  app.add_option("--momentum", momentum, when + "of sgd and others that have one")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  app.add_option("--weight-decay", weight_decay, when + "by default the optimizer's own: 0.01 for adamw, 0 for most")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--batch", batch, when + "samples of a batch, the first extent of every input")
       ->check(CLI::Range(1, 1 << 20))
@@ -76,7 +63,20 @@ void expect_train(const CLI::App &app, bool train) {
 const NamedLoss &TrainingOptions::named_loss() const { return named(named_losses(), "--loss", loss); }
 
 std::unique_ptr<Optimizer> TrainingOptions::optimizer_of(Module &net) const {
-  return named(optimizers, "--optimizer", optimizer).make(net, *this);
+  const OptimizerRow *row = find_optimizer(optimizer);
+  if (!row || !row->rule || row->only_touched)
+    throw BadInput("--optimizer " + optimizer + ": expected one of " + optimizer_names());
+  Attributes options;
+  const auto set = [&](const char *option, const char *name, double value) {
+    if (!has_option(*row, name))
+      throw BadInput(std::string(option) + ": " + row->name + " has no option '" + name + "'");
+    options.set(name, value);
+  };
+  constexpr double usual_descent = 0.01;  // PyTorch's sgd is to be told; its default moves nothing
+  if (rate > 0 || row->operation == "sgd") options.set(row->rate.name, rate > 0 ? rate : usual_descent);
+  if (momentum != 0) set("--momentum", "momentum", momentum);
+  if (weight_decay >= 0) set("--weight-decay", "weight_decay", weight_decay);
+  return std::make_unique<Optimizer>(saltern::optimizer(row->operation, net, options));
 }
 
 }  // namespace saltern

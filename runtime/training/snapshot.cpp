@@ -79,8 +79,8 @@ std::map<std::string, std::vector<double>> Trainer::counted() const {
                                                     {"history.loss", history_.loss},
                                                     {"counted.epoch", {epoch_loss_.sum, epoch_loss_.weight}},
                                                     {"counted.point", {point_loss_.sum, point_loss_.weight}},
-                                                    {"best", {best_}},
-                                                    {"rate", {optimizer_.rate()}}};
+                                                    {"best", {best_}}};
+  for (size_t g = 0; g < optimizer_.group_count(); ++g) all["rate"].push_back(optimizer_.rate(g));
   for (const auto &c : callbacks_) all["callback." + c->name()] = c->state();
   return all;
 }
@@ -136,7 +136,9 @@ void Trainer::restore(const Checkpoint &c) {
       callback->load_state(values("callback." + callback->name(), size));
   net_.load_state(below(c.tensors, "net."));
   optimizer_.load_state(below(c.tensors, "optimizer."));
-  if (const double rate = values("rate", 1)[0]; rate != optimizer_.rate()) optimizer_.set_rate(rate);
+  const std::vector<double> rates = values("rate", optimizer_.group_count());
+  for (size_t g = 0; g < rates.size(); ++g)
+    if (rates[g] != optimizer_.rate(g)) optimizer_.set_rate(g, rates[g]);
   if (averages_) averages_->load(below(c.tensors, "average."), step_);
   random_stream().copy_from(named(c, "random", Type::i64));
 }
