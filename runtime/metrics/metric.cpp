@@ -149,7 +149,7 @@ Metric::Metric(const MetricRow &row, const std::vector<Argument> &positional, co
     : row_(&row), options_(row.made_with_.bind(row.name_, positional, named)) {
   if (row.choice_) {
     const auto [name, options] = row.choice_(options_);
-    *this = metric(name, {}, options);
+    *this = metric(name, options);
   } else if (row.check_) {
     row.check_(options_);
   }
@@ -185,10 +185,10 @@ void Metric::merge(const Metric &other) {
   state_.merge(name(), other.state_);
 }
 
-Metric metric(std::string_view name, const std::vector<Argument> &positional, const Named &named) {
+Metric metric(std::string_view name, const Named &options) {
   const MetricRow *row = find_metric(name);
   if (!row) fail("there is no metric '", name, "'");
-  return {*row, positional, named};
+  return {*row, {}, options};
 }
 
 }  // namespace saltern::metrics

@@ -1,8 +1,8 @@
 #pragma once
 // Metrics with the names and options of torchmetrics and Keras: rows of one table, which C++ and Python have.
 //
-//   Metric accuracy = metric("Accuracy", {"multiclass"}, {{"num_classes", 10}});
-//   for (...) accuracy.update({net(images), labels});
+//   Metric accuracy = metric("Accuracy", {{"task", "multiclass"}, {"num_classes", 10}});
+//   for (...) accuracy.update(net(images), labels);
 //   accuracy.value();                       // 0.93, a double; compute() gives tensors, of whatever shape
 //   accuracy.merge(that_of_another_part);   // the same as if both had seen all
 //   checkpoint.tensors = accuracy.state();  // accuracy.set_state(...) goes on from there
@@ -108,6 +108,8 @@ class Metric {
   bool is_updated() const { return !state_.is_empty(); }
 
   void update(const std::vector<Argument> &positional, const Named &named = {});
+  // The same of two, as most have: preds and target, or Keras' y_true and y_pred.
+  void update(const Argument &first, const Argument &second) { update(std::vector<Argument>{first, second}); }
   // Updates, and gives the value of this batch alone.
   Argument step(const std::vector<Argument> &positional, const Named &named = {});
   Argument compute() const;
@@ -129,7 +131,7 @@ class Metric {
   State state_;
 };
 
-Metric metric(std::string_view name, const std::vector<Argument> &positional = {}, const Named &named = {});
+Metric metric(std::string_view name, const Named &options = {});
 
 // Names something of every file with rows: of a static library, programs get those files only that something names.
 const void *families();

@@ -42,9 +42,9 @@ struct Categories {
     for (size_t i = 0; i < n.size(); i += 2) {
       const auto category = static_cast<int64_t>(n[i]);
       if (things.count(category) > 0)
-        all.emplace_back(n[i], n[i + 1]);
+        all.emplace_back(category, n[i + 1]);
       else if (stuffs.count(category) > 0)
-        all.emplace_back(n[i], 0);
+        all.emplace_back(category, 0);
       else if (allows_unknown)
         all.push_back(nothing);
       else

@@ -27,7 +27,7 @@ Tensor classes(const Shape &shape, int count, int seed) {
 }
 
 TEST(Metrics, CountOverBatches) {
-  Metric accuracy = metric("accuracy", {"multiclass"}, {{"num_classes", 3}});
+  Metric accuracy = metric("accuracy", {{"task", "multiclass"}, {"num_classes", 3}});
   EXPECT_EQ(accuracy.name(), "MulticlassAccuracy");
   EXPECT_TRUE(std::isnan(accuracy.value()));
   accuracy.update({Tensor::of<int64_t>({3}, {0, 1, 2}), Tensor::of<int64_t>({3}, {0, 1, 1})});
@@ -48,12 +48,12 @@ TEST(Metrics, PartsMergeAndStateGoesOn) {
                                                    {"R2Score", {}},
                                                    {"SpearmanCorrCoef", {}},
                                                    {"NormalizedRootMeanSquaredError", {{"normalization", "range"}}}}) {
-    Metric all = metric(name, {}, options), first = all, second = all;
+    Metric all = metric(name, options), first = all, second = all;
     for (int i = 0; i < 4; ++i) {
       all.update(batches(10 * i));
       (i < 2 ? first : second).update(batches(10 * i));
     }
-    Metric other = metric(name, {}, options);
+    Metric other = metric(name, options);
     other.set_state(second.state());
     EXPECT_DOUBLE_EQ(other.value(), second.value()) << name;
     first.merge(other);
@@ -64,7 +64,7 @@ TEST(Metrics, PartsMergeAndStateGoesOn) {
 TEST(Metrics, MomentsDoNotCancel) {
   Metric correlation = metric("pearson_corrcoef");
   const Tensor x = Tensor::of<double>({4}, {1e9 + 1, 1e9 + 2, 1e9 + 3, 1e9 + 4});
-  correlation.update({x, x});
+  correlation.update(x, x);
   EXPECT_NEAR(correlation.value(), 1, 1e-9);
 }
 
@@ -81,7 +81,7 @@ TEST(Metrics, SamplesThatNobodyHasAreNoCrash) {
 }
 
 TEST(Metrics, WhatDoesNotFitIsNamed) {
-  Metric accuracy = metric("Accuracy", {"multiclass"}, {{"num_classes", 3}});
+  Metric accuracy = metric("Accuracy", {{"task", "multiclass"}, {"num_classes", 3}});
   expect_error(
       [&] {
         accuracy.update({classes({4}, 3, 1), Tensor::of<int64_t>({4}, {0, 1, 2, 3})});
@@ -93,8 +93,8 @@ TEST(Metrics, WhatDoesNotFitIsNamed) {
       },
       {"MulticlassAccuracy", "'preds'", "3 scores"});
   expect_error([&] { accuracy.update({classes({4}, 3, 1), classes({5}, 3, 2)}); }, {"'target'", "[4]"});
-  expect_error([] { metric("Accuracy", {"several"}); }, {"Accuracy", "'task'", "'binary'"});
-  expect_error([] { metric("MeanSquaredError", {}, {{"square", true}}); }, {"MeanSquaredError", "'square'"});
+  expect_error([] { metric("Accuracy", {{"task", "several"}}); }, {"Accuracy", "'task'", "'binary'"});
+  expect_error([] { metric("MeanSquaredError", {{"square", true}}); }, {"MeanSquaredError", "'square'"});
   expect_error([] { metric("no_such_metric"); }, {"no_such_metric"});
   expect_error([&] { accuracy.merge(metric("MeanSquaredError")); }, {"MulticlassAccuracy", "MeanSquaredError"});
   expect_error([&] { accuracy.set_state({{"tp", reals({1}, 1)}}); }, {"'tp'"});
