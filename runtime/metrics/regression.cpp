@@ -170,16 +170,16 @@ State errors(const Arguments &in, bool one) {
 }
 double squares(const Moments &m) { return m.xx + m.n * m.x * m.x; }
 
-Argument averaged(const Arguments &o, const std::vector<double> &scores, const std::vector<double> &weights) {
+Numbers averaged(const Arguments &o, const std::vector<double> &scores, const std::vector<double> &weights) {
   const std::string &how = o.word("multioutput", {"raw_values", "uniform_average", "variance_weighted"});
-  if (how == "raw_values") return squeezed(scores);
+  if (how == "raw_values") return scores.size() == 1 ? Numbers(scores[0]) : Numbers(scores);
   double all = 0, total = 0;
   for (size_t i = 0; i < scores.size(); ++i) {
     const double w = how == "uniform_average" ? 1 : weights[i];
     all += w * scores[i];
     total += w;
   }
-  return result(all / total);
+  return all / total;
 }
 // 1 - a / b: 1 of no error, 0 where only b is nothing.
 double explained(double a, double b) { return a == 0 ? 1 : b == 0 ? 0 : 1 - a / b; }
@@ -194,7 +194,7 @@ const MetricRow explained_variance(
         scores.push_back(m.n == 0 ? nan : explained(m.xx / m.n, m.yy / m.n));
         weights.push_back(m.yy);
       }
-      return averaged(o, scores, weights);
+      return result(averaged(o, scores, weights));
     });
 
 // NaN of less than two samples.
@@ -211,8 +211,7 @@ const MetricRow r2(
         scores.push_back(m.n < 2 ? nan : explained(squares(m), m.yy));
         weights.push_back(m.yy);
       }
-      Numbers score = {variable_of(averaged(o, scores, weights)).shape(),
-                       variable_of(averaged(o, scores, weights)).value().reals()};
+      Numbers score = averaged(o, scores, weights);
       if (parameters > 0 && parameters < n - 1)
         for (double &x : score) x = 1 - (1 - x) * (n - 1) / (n - parameters - 1);
       return result(score);

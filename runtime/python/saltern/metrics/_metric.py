@@ -9,9 +9,10 @@ rows = _saltern.metrics()
 
 def plain(result):
     """Results by name are a list of pairs in the table."""
-    if isinstance(result, tuple) and result and all(isinstance(r, tuple) and len(r) == 2 and isinstance(r[0], str) for r in result):
-        return dict(result)
-    return list(result) if isinstance(result, tuple) and any(isinstance(r, tuple) for r in result) else result
+    parts = [r for r in result if isinstance(r, tuple)] if isinstance(result, tuple) else []
+    if parts and all(len(r) == 2 and isinstance(r[0], str) for r in parts):
+        return dict(parts)
+    return list(result) if parts else result
 
 
 class Metric:
