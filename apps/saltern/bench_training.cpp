@@ -77,7 +77,7 @@ int bench_training(const BenchModelOptions &o) {
   const size_t peak = o.tape ? memory_use().most_in_use : compiled->memory_bytes();
   std::optional<LayerTimes> layers;
   if (o.layers) {
-    layers.emplace(compiled_layers_of(compiled->graph()));
+    layers.emplace(compiled_layers_of(model.step()));
     compiled->watch([&](const std::string &) { layers->done(); });
     for (int i = 0; i < 20; ++i) layers->record([&] { (*compiled)(batch); });
   }

@@ -17,7 +17,6 @@ struct CompiledStep::Parts {
     Tensor copied;  // where kernels find it, if not in `value`
   };
 
-  Graph graph;
   const Optimizer *optimizer = nullptr;
   std::vector<Tensor> rates;                               // of its groups
   std::unique_ptr<generators::TemporaryFolder> forgotten;  // instead of the cache where there is none
@@ -77,7 +76,6 @@ std::vector<std::string> CompiledStep::copied() const {
   return names;
 }
 
-const Graph &CompiledStep::graph() const { return parts_->graph; }
 void CompiledStep::watch(std::function<void(const std::string &)> after_kernel) const {
   parts_->library->watch(std::move(after_kernel));
 }
@@ -100,7 +98,17 @@ CompiledStep compile_step(Module &net, const Loss &loss, Optimizer &optimizer, c
 CompiledStep compile_step(Module &net, const NamedTensors &inputs, const LossOfInputs &loss, Optimizer &optimizer,
                           const StepOptions &options) {
   auto parts = std::make_unique<CompiledStep::Parts>();
-  parts->graph = training_step(net, inputs, loss, optimizer);
+  const Graph graph = training_step(net, inputs, loss, optimizer);
+  std::map<std::string, Tensor> all = optimizer.state();
+  for (const auto &[name, p] : net.named_parameters()) all[name] = p.value();
+  for (const auto &[name, t] : net.state()) all.emplace(name, t);
+  for (size_t g = 0; g < optimizer.group_count(); ++g)
+    all[optimizer.update(g).rate_name] = parts->rates.emplace_back(Tensor::zeros({}));
+  all["random"] = {};
+  for (const Graph::State &state : graph.state)
+    if (!all.count(state.value))
+      fail("a compiled step: neither net nor optimizer has '", state.value,
+           "': was the optimizer made of another net?");
   generators::CompileOptions compile;
   compile.name = "step";
   compile.cache = generators::default_cache_folder();
@@ -112,14 +120,8 @@ CompiledStep compile_step(Module &net, const NamedTensors &inputs, const LossOfI
   compile.state_outside = true;
   compile.progress = options.progress;
   parts->optimizer = &optimizer;
-  parts->library = std::make_unique<CompiledLibrary>(generators::cached_library(parts->graph, compile), compile.name,
+  parts->library = std::make_unique<CompiledLibrary>(generators::cached_library(graph, compile), compile.name,
                                                      options.threads > 0 ? options.threads : threads());
-  std::map<std::string, Tensor> all = optimizer.state();
-  for (const auto &[name, p] : net.named_parameters()) all[name] = p.value();
-  for (const auto &[name, t] : net.state()) all.emplace(name, t);
-  for (size_t g = 0; g < optimizer.group_count(); ++g)
-    all[optimizer.update(g).rate_name] = parts->rates.emplace_back(Tensor::zeros({}));
-  all["random"] = {};
   for (size_t i = 0; i < parts->library->states().size(); ++i) parts->add(i, all.at(parts->library->states()[i].name));
   return CompiledStep(std::move(parts));
 }

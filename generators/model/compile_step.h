@@ -40,8 +40,7 @@ class CompiledStep {
   std::vector<std::string> copied() const;
   // Of a step: state, inputs, and what is computed of them.
   size_t memory_bytes() const;
-  // What was compiled, and a call after each of its kernels, as CompiledLibrary::watch() has it.
-  const Graph &graph() const;
+  // As CompiledLibrary::watch().
   void watch(std::function<void(const std::string &value)> after_kernel) const;
 
  private:

@@ -192,6 +192,9 @@ TEST(CompiledStep, TakesTurnsWithTheTapeAndFollowsTheRate) {
   random_stream().copy_from(want.at("random"));
   EXPECT_EQ(same(batch.x, batch.labels), loss);
   expect_error([&] { step(batch.x, batch.x); }, {"'labels'", "i64 [5]"});
+  Sequential stranger(nn::Linear(2, 2));
+  SGD of_stranger(stranger, {0.1, 0.9});
+  expect_error([&] { compile_step(t.net, problem.loss, of_stranger, batch.x, batch.labels); }, {"of another net"});
 }
 
 // What lies otherwise than kernels want it is copied there and back.
