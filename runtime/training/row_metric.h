@@ -1,7 +1,7 @@
 #pragma once
 // Metrics of the table (runtime/metrics/metric.h) as a Trainer takes them; a program that has one links Saltern::metrics.
 //
-//   options.metrics = {row_metric("f1", metrics::metric("F1Score", {"multiclass"}, {{"num_classes", 10}}))};
+//   options.metrics = {row_metric("f1", metrics::metric("F1Score", {{"task", "multiclass"}, {"num_classes", 10}}))};
 //
 // What the net says comes first, as torchmetrics has it, and then what it should have said.
 

@@ -125,7 +125,7 @@ TEST(Metrics, AssignmentIsTheBest) {
 
 TEST(Metrics, TrainersTakeRows) {
   const auto made = [] {
-    return row_metric("f1", metric("F1Score", {"multiclass"}, {{"num_classes", 3}, {"average", "macro"}}));
+    return row_metric("f1", metric("F1Score", {{"task", "multiclass"}, {"num_classes", 3}, {"average", "macro"}}));
   };
   const Tensor scores = Tensor::of<float>({4, 3}, {5, 1, 1, 1, 5, 1, 1, 5, 1, 1, 1, 5});
   const Tensor labels = Tensor::of<int32_t>({4}, {0, 1, 2, 2});
