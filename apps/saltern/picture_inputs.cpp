@@ -153,4 +153,22 @@ Tensor picture_batch(const Graph &graph, const std::string &input, const std::ve
   return batch;
 }
 
+PicturesFor pictures_for(const Graph::Value &v, const PictureOptions &o) {
+  if (v.shape.size() != 4 || !is_real(v.type))
+    throw BadInput("an input of " + std::string(facts(v.type).name) + to_string(v.shape) + " is no picture");
+  const Dimensions d = dimensions_of(v, o.layout);
+  Preparation how = preparation(o, v.type);
+  if (how.resize.width == 0 && how.crop.width == 0) how.resize = {extent(v, d.width), extent(v, d.height)};
+  Shape shape = v.shape;
+  shape[0] = 1;
+  return {channels_for(extent(v, d.channels)), [=, type = v.type](const Tensor &picture) {
+            const Tensor pixels = prepared(picture, how), one = Tensor::empty(shape, type);
+            if (pixels.shape() != Shape{extent(v, d.height), extent(v, d.width), extent(v, d.channels)})
+              fail("it is ", pixels.extent(1), " x ", pixels.extent(0), " pixels of ", pixels.extent(2),
+                   " channels for an input of ", to_string(shape));
+            put(one, 0, pixels, d);
+            return one.reshaped({shape.begin() + 1, shape.end()});
+          }};
+}
+
 }  // namespace saltern

@@ -1,9 +1,11 @@
 #pragma once
 // Pictures as a model's input: what to do with them, and how they become a batch.
 
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "runtime/data/png.h"
 #include "runtime/graph/graph.h"
 
 namespace CLI {
@@ -27,5 +29,13 @@ bool are_pictures(const std::vector<std::string> &paths);
 // A batch of these .png files for the input of that name. Throws BadInput where they do not fit it.
 Tensor picture_batch(const Graph &graph, const std::string &input, const std::vector<std::string> &paths,
                      const PictureOptions &options);
+
+// What makes a sample for an input of this value, the batch left out, of a picture. Without --resize and --crop, pictures become
+// as large as the input is. Throws BadInput where that is no picture.
+struct PicturesFor {
+  Channels channels;
+  std::function<Tensor(const Tensor &picture)> sample;
+};
+PicturesFor pictures_for(const Graph::Value &input, const PictureOptions &options);
 
 }  // namespace saltern

@@ -8,23 +8,18 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <optional>
 #include <set>
 
 #include "apps/saltern/command.h"
 #include "apps/saltern/machine_options.h"
 #include "apps/saltern/replaced_head.h"
-#include "apps/saltern/training_model.h"
+#include "apps/saltern/training_data.h"
 #include "generators/model/compile_step.h"
-#include "runtime/data/dataset.h"
 #include "runtime/onnx/export.h"
 #include "runtime/onnx/optimize.h"
 #include "runtime/report/progress.h"
 #include "runtime/tensor/checkpoint.h"
-#include "runtime/tensor/npz.h"
-#include "runtime/tensor/parts.h"
-#include "runtime/tensor/random.h"
 
 namespace saltern {
 
@@ -41,68 +36,9 @@ struct TrainOptions {
   int64_t head = 0;
   int epochs = 1;
   uint64_t seed = 1;
-  bool json = false;
+  PictureOptions pictures;
+  bool skip_damaged = false, json = false;
 };
-
-struct Samples {
-  Tensor x, y;
-};
-
-// As the step takes it.
-Tensor converted(const Tensor &t, Type type, const char *name) {
-  if (t.type() == type) return t.in_layout(Layout::row_major);
-  const bool whole = !is_real(t.type());
-  if (!whole && !is_real(type))
-    fail("the array '", name, "' is ", facts(t.type()).name, "; the loss takes numbers of classes");
-  const Tensor made = Tensor::empty(t.shape(), type);
-  const std::vector<double> numbers = t.reals();
-  for (size_t i = 0; i < numbers.size(); ++i)
-    type == Type::i64 ? void(made.data<int64_t>()[i] = static_cast<int64_t>(numbers[i]))
-                      : void(made.data<float>()[i] = static_cast<float>(numbers[i]));
-  return made;
-}
-
-// An .npz with x and y, or a folder of MNIST's files, whose pixels become numbers from 0 to 1.
-Samples read_samples(const std::string &path) {
-  if (!fs::is_directory(path)) {
-    std::map<std::string, Tensor> all = read_npz(path);
-    for (const char *name : {"x", "y"})
-      if (!all.count(name)) fail(path, " has no array '", name, "'");
-    return {all.at("x"), all.at("y")};
-  }
-  const auto file = [&](const std::string &name) {
-    const std::string plain = (fs::path(path) / name).string();
-    return fs::exists(plain) ? plain : plain + ".gz";
-  };
-  const Dataset d = load_idx_dataset(file("train-images-idx3-ubyte"), file("train-labels-idx1-ubyte"), 256);
-  const Tensor pixels = d.images.in_layout(Layout::row_major), x = Tensor::empty(pixels.shape());
-  for (int64_t i = 0; i < x.size(); ++i) x.data<float>()[i] = static_cast<float>(pixels.data<uint8_t>()[i]) / 255;
-  return {x, d.labels};
-}
-
-void expect_fit(const Tensor &t, const Tensor &like, const char *name) {
-  Shape one = t.shape(), wanted = like.shape();
-  if (!one.empty()) one[0] = wanted.at(0);
-  if (one != wanted)
-    fail("the array '", name, "' is ", to_string(t.shape()), "; a batch of the model is ", to_string(wanted));
-}
-
-Samples samples_for(const TrainingModel &model, const std::string &path) {
-  if (model.inputs().size() != 2) fail("the model has ", model.inputs().size() - 1, " inputs; data are for one");
-  const Tensor &like_x = model.inputs()[0].second, &like_y = model.inputs()[1].second;
-  Samples s = read_samples(path);
-  expect_fit(s.x, like_x, "x");
-  expect_fit(s.y, like_y, "y");
-  if (s.x.extent(0) != s.y.extent(0)) fail("there are ", s.x.extent(0), " of x and ", s.y.extent(0), " of y");
-  if (s.x.extent(0) < like_x.extent(0))
-    fail("there are ", s.x.extent(0), " samples for batches of ", like_x.extent(0), "; --batch says how many");
-  s = {converted(s.x, like_x.type(), "x"), converted(s.y, like_y.type(), "y")};
-  if (model.named_loss().of_classes)
-    for (int64_t label : s.y.integers())
-      if (label < 0 || label >= model.scores()[1])
-        fail("a label is ", label, "; the model has ", model.scores()[1], " classes");
-  return s;
-}
 
 bool is_frozen(const std::vector<std::string> &patterns, const std::string &name) {
   return std::any_of(patterns.begin(), patterns.end(),
@@ -126,27 +62,25 @@ int64_t freeze(GraphNet &net, const std::vector<std::string> &patterns) {
   return count;
 }
 
-std::vector<double> trained(TrainingModel &model, const Samples &data, const TrainOptions &o) {
+std::vector<double> trained(TrainingModel &model, const TrainingData &data, const TrainOptions &o) {
   const CompiledStep step = on_input([&] {
     return compile_step(model.net(), model.inputs(), model.loss(), model.optimizer(), {o.threads.threads, nullptr});
   });
-  const int64_t batch = o.training.batch, batches = data.x.extent(0) / batch;
-  std::vector<int64_t> order(static_cast<size_t>(data.x.extent(0)));
-  std::iota(order.begin(), order.end(), 0);
-  Random random(o.seed);
   std::vector<double> losses;
   for (int epoch = 1; epoch <= o.epochs; ++epoch) {
-    for (size_t i = order.size(); i-- > 1;) std::swap(order[i], order[random.below(i + 1)]);
-    Progress bar("epoch " + std::to_string(epoch) + "/" + std::to_string(o.epochs), batches);
+    Progress bar("epoch " + std::to_string(epoch) + "/" + std::to_string(o.epochs), data.batches.batches);
     double sum = 0;
-    for (int64_t b = 0; b < batches; ++b) {
-      const std::vector<int64_t> rows(order.begin() + b * batch, order.begin() + (b + 1) * batch);
-      sum += step(picked(data.x, 0, rows), picked(data.y, 0, rows));
+    int64_t taken = 0;
+    const Loader::Next next = data.batches.from(epoch - 1, 0);
+    for (int64_t b = 0; const std::optional<Examples> batch = on_input(next); ++b) {
+      sum += step(batch->x, batch->target);
+      ++taken;
       if (!std::isfinite(sum))
         fail("the loss of batch ", b, " of epoch ", epoch, " is not finite: a smaller --rate may do");
-      bar.update(b + 1, "loss " + std::to_string(sum / static_cast<double>(b + 1)));
+      bar.update(b + 1, "loss " + std::to_string(sum / static_cast<double>(taken)));
     }
-    losses.push_back(sum / static_cast<double>(batches));
+    if (taken == 0) throw BadInput(o.data + ": damaged samples leave no whole batch; a smaller --batch may do");
+    losses.push_back(sum / static_cast<double>(taken));
     bar.finish("loss " + std::to_string(losses.back()));
   }
   return losses;
@@ -164,7 +98,12 @@ int run_train(const TrainOptions &o) {
   });
   TrainingModel training(on_input([&] { return trainable(model, file.shapes(), o.training.batch); }), o.training);
   const int64_t frozen = on_input([&] { return freeze(training.net(), o.freeze); });
-  const Samples data = on_input([&] { return samples_for(training, o.data); });
+  BatchOptions batches;
+  batches.size = o.training.batch;
+  batches.seed = o.seed;
+  batches.keep_smaller_last = false;
+  const TrainingData data =
+      on_input([&] { return training_data(training, o.data, batches, o.pictures, o.skip_damaged); });
   const std::vector<double> losses = trained(training, data, o);
   // The model as it was, with what was learned; what is frozen has its bits.
   const std::map<std::string, Tensor> learned = training.net().state();
@@ -180,13 +119,16 @@ int run_train(const TrainOptions &o) {
     save_checkpoint(beside, weights);
   });
   if (o.json) {
-    const nlohmann::ordered_json line = {
-        {"model", o.output},           {"weights", beside},
-        {"samples", data.x.extent(0)}, {"parameters", training.net().parameter_count()},
-        {"frozen_tensors", frozen},    {"losses", losses}};
+    nlohmann::ordered_json line = {{"model", o.output},        {"weights", beside},
+                                   {"samples", data.samples},  {"parameters", training.net().parameter_count()},
+                                   {"frozen_tensors", frozen}, {"losses", losses}};
+    if (!data.classes.empty()) line["classes"] = data.classes;
+    if (data.skipped) line["skipped"] = data.skipped->all();
     std::printf("%s\n", line.dump().c_str());
   } else {
     std::printf("%s and %s: loss %g, then %g\n", o.output.c_str(), beside.c_str(), losses.front(), losses.back());
+    for (const auto &[name, why] : data.skipped ? data.skipped->all() : std::map<std::string, std::string>())
+      std::printf("left out: %s: %s\n", name.c_str(), why.c_str());
   }
   return 0;
 }
@@ -197,8 +139,10 @@ void define_train(CLI::App &app, Action &chosen) {
   auto o = std::make_shared<TrainOptions>();
   o->model.add_to(app);
   app.add_option("--data", o->data,
-                 "An .npz with the arrays x and y, or a folder of MNIST's files (train-images-idx3-ubyte)")
+                 "An .npz with the arrays x and y, a folder of MNIST's files (train-images-idx3-ubyte), or one with a "
+                 "folder of pictures (.png, .jpg) for each class")
       ->required();
+  app.add_flag("--skip-damaged", o->skip_damaged, "Leave pictures out that cannot be read, and say which");
   app.add_option("-o,--output", o->output,
                  "The model with what it learned: ONNX, and its weights beside it as safetensors")
       ->required();
@@ -212,10 +156,11 @@ void define_train(CLI::App &app, Action &chosen) {
       ->capture_default_str();
   app.add_option("--seed", o->seed, "Of the order of samples and of a new last layer")->capture_default_str();
   o->training.add_to(app, "");
+  o->pictures.add_to(app);
   o->threads.add_to(app);
   app.add_flag("--json", o->json, "One line of JSON");
   app.footer(
-      "  saltern train resnet18.onnx --data flowers.npz --freeze 'layer[123].*' --replace-head 10 \\\n"
+      "  saltern train resnet18.onnx --data flowers/ --freeze 'layer[123].*' --replace-head 10 \\\n"
       "      --optimizer adamw --epochs 5 -o flowers.onnx\n\nSamples that do not fill a batch are left for another "
       "epoch.");
   app.callback([o, &chosen] { chosen = [o] { return run_train(*o); }; });

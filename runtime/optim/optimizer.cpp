@@ -19,7 +19,8 @@ Optimizer::Optimizer(const std::string &row, const std::vector<ParameterGroup> &
 
 void Optimizer::add_group(const ParameterGroup &group) {
   if (row_.empty()) fail("an optimizer that is no row of the table has one group of parameters");
-  if (group.parameters.empty()) fail("a group of the optimizer '", row_, "' has no parameters");
+  if (group.parameters.empty())
+    fail("a group of the optimizer '", row_, "' has no parameters");
   Attributes all = options_;
   for (const auto &[name, value] : group.options) all.set(name, value);
   groups_.push_back(saltern::update_of(row_, all));
@@ -79,7 +80,7 @@ void Optimizer::set_rate(double rate) {
 const Update &Optimizer::update_of(const std::string &parameter) const {
   for (const Parameter &p : parameters_)
     if (p.name == parameter) return groups_[p.group];
-  fail("the optimizer has no parameter '", parameter, "'");
+  fail("the optimizer has no parameter '", parameter, "': was it made of another net?");
 }
 
 void Optimizer::set_option(size_t group, const std::string &name, const Attribute &value) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/autograd/backward.h"
+#include "runtime/data/png.h"
 #include "runtime/graph/executor.h"
 #include "runtime/graph/graph_net.h"
 #include "runtime/graph/trace.h"
@@ -262,6 +263,47 @@ TEST_F(TrainModel, AFileLearnsFromAFileWithANewHeadAndFrozenLayers) {
   expect_bad("--freeze 'none.*'", "none.*");
   expect_bad("--replace-head 1", "a label is 1");
   expect_bad("--loss mse", "'y'");
+}
+
+TEST_F(TrainModel, PicturesInFoldersAreClasses) {
+  nn::manual_seed(4);
+  Sequential net(nn::Flatten(), nn::Linear(3 * 6 * 6, 2));
+  save_onnx(folder.file("flat.onnx"), onnx_of(trace(net, {4, 3, 6, 6})));
+  for (int i = 0; i < 20; ++i) {
+    const std::string kind = folder.file(i % 2 ? "pictures/light" : "pictures/dark");
+    std::filesystem::create_directories(kind);
+    // Of any size: each becomes as large as the input.
+    write_png(kind + "/" + std::to_string(i) + ".png", Tensor::full({5 + i, 9, 3}, i % 2 ? 250 - i : 5 + i, Type::u8));
+  }
+  const auto train = [&](const std::string &arguments) {
+    return run_program("saltern",
+                       "train " + folder.file("flat.onnx") + " --data " + folder.file("pictures") +
+                           " --batch 4 --epochs 20 --optimizer adamw --rate 0.01 --json -o " +
+                           folder.file("learned.onnx") + " " + arguments,
+                       "SALTERN_CACHE=" + folder.file("cache"));
+  };
+  const Said said = train("");
+  ASSERT_EQ(said.code, 0) << said.all;
+  const nlohmann::json line = nlohmann::json::parse(said.out, nullptr, false);
+  EXPECT_EQ(line["classes"], (std::vector<std::string>{"dark", "light"}));
+  EXPECT_LT(line["losses"].back().get<double>(), 0.5 * line["losses"].front().get<double>());
+  const Model learned = load_onnx(folder.file("learned.onnx"));
+  const Tensor light = Tensor::full({4, 3, 6, 6}, 0.95);
+  const Tensor scores = run_model(learned, {{learned.graph.inputs[0], light}}).at(learned.graph.outputs[0]).tensor();
+  EXPECT_GT(scores.at<float>({0, 1}), scores.at<float>({0, 0}));
+
+  std::ofstream(folder.file("pictures/dark/broken.png")) << "\x89PNG and no more";
+  const Said stopped = train("");
+  EXPECT_EQ(stopped.code, 2) << stopped.all;
+  EXPECT_NE(stopped.all.find("broken.png"), std::string::npos) << stopped.all;
+  const Said skipped = train("--skip-damaged");
+  ASSERT_EQ(skipped.code, 0) << skipped.all;
+  EXPECT_EQ(nlohmann::json::parse(skipped.out, nullptr, false)["skipped"].size(), 1U);
+  std::filesystem::create_directories(folder.file("pictures/grey"));
+  write_png(folder.file("pictures/grey/1.png"), Tensor::full({6, 6, 3}, 99, Type::u8));
+  const Said other = train("");
+  EXPECT_EQ(other.code, 2) << other.all;
+  EXPECT_NE(other.all.find("3 folders of classes and the model has 2"), std::string::npos) << other.all;
 }
 
 }  // namespace
