@@ -77,9 +77,9 @@ def test_clipping_and_schedule():
 
 def test_averages():
     t, mean = trainer(average=0.5), []
-    mean.append(values(t.net))
     t.fit(X, Y, batch_size=25, epochs=2, callbacks=[
-        training.LambdaCallback(on_train_batch_end=lambda batch, logs: mean.append((mean[-1] + values(t.net)) / 2)),
+        training.LambdaCallback(on_train_batch_end=lambda batch, logs: mean.append(
+            (mean[-1] + values(t.net)) / 2 if mean else values(t.net))),
         training.SwapEMAWeights()])
     np.testing.assert_allclose(values(t.net), mean[-1], rtol=1e-5, atol=1e-7)
     with pytest.raises(ValueError, match='no averages'):

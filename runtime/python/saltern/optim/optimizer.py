@@ -11,6 +11,10 @@ from .._tensors import tensor
 _IGNORED = ('foreach', 'fused', 'capturable', 'differentiable')
 
 
+def _name(p):
+    return p._outline() if isinstance(p, Tensor) else repr(p)
+
+
 class _State(dict):
     """What is kept of each parameter: state[p]. A parameter may have several handles."""
 
@@ -54,9 +58,9 @@ class Optimizer:
         known = {p._identity() for g in self.param_groups for p in g['params']}
         for p in group['params']:
             if isinstance(p, tuple) or not p.requires_grad or not p.is_leaf:
-                raise ValueError(f'{type(self).__name__}: {p!r} is no leaf that requires a gradient')
+                raise ValueError(f'{type(self).__name__}: {_name(p)} is no leaf that requires a gradient')
             if p._identity() in known:
-                raise ValueError(f'{type(self).__name__}: {p!r} is there twice')
+                raise ValueError(f'{type(self).__name__}: {_name(p)} is there twice')
             known.add(p._identity())
         self._update_of(group)  # which checks the options
         self.param_groups.append(group)

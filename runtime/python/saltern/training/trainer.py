@@ -140,16 +140,14 @@ class Trainer:
             weight = len(target) / count
             total += self._backward(x, target, weight) * weight
         if self.clip_norm and self.gradient_norm > self.clip_norm:
-            with no_grad():
-                for p in self.net.parameters():
-                    if p.grad is not None:
-                        p.grad = p.grad.to_dense() * (self.clip_norm / self.gradient_norm)
+            _saltern.scale_gradients(list(self.net.parameters()), self.clip_norm / self.gradient_norm)
         self.callbacks.on_gradients()
         self.optimizer.step()
         self.optimizer.zero_grad()
         self.step += 1
+        decay = self.average if self.step > 1 else 0  # they begin with the first step
         for name, p in self.net.named_parameters() if self.average else ():
-            self.averages[name] = (self.average * self.averages[name] + (1 - self.average) * p.numpy()).astype(p.dtype)
+            self.averages[name] = (decay * self.averages[name] + (1 - decay) * p.numpy()).astype(p.dtype)
         return total
 
     def _backward(self, x, target, weight):
@@ -161,9 +159,7 @@ class Trainer:
             for m in self.metrics:
                 m.update(np.asarray(prediction), target)
             loss.backward(None if weight == 1 else tensor(np.asarray(weight, loss.dtype).reshape(loss.shape)))
-            squares = (np.sum(np.square(np.asarray(p.grad.to_dense()), dtype=np.float64))
-                       for p in self.net.parameters() if p.grad is not None)
-            self.gradient_norm = float(np.sqrt(sum(squares)))
+            self.gradient_norm = _saltern.total_norm([p.grad for p in self.net.parameters() if p.grad is not None], 2.0)
         if not (np.isfinite(value) and np.isfinite(self.gradient_norm)):
             self.callbacks.on_not_finite(value)
             if self.stop_training:
