@@ -29,6 +29,7 @@
 #include <string>
 
 #include "algorithms/contraction.h"
+#include "algorithms/functions.h"
 #include "dsl/value.h"
 
 namespace saltern::algorithms {
@@ -49,7 +50,6 @@ inline bool is_known(const Value &v, double number) { return v->element.defined(
 // Without what numbers that are known make nothing of.
 inline Value times(const Value &number, const Value &v) { return is_known(number, 1) ? v : number * v; }
 inline Value plus(const Value &v, const Value &number) { return is_known(number, 0) ? v : v + number; }
-inline Value square(const Value &v) { return v * v; }
 // By rows first, many of which are summed at a time.
 inline Value sum_of_squares(const Value &v) {
   return v.rank() < 2 ? sum_all(square(v)) : sum_all(named("of_rows", sum(square(v), {v.rank() - 1})));

@@ -81,7 +81,7 @@ void add_bias(const Graph &graph, const Graph::Node &node, std::vector<int> exte
               Arguments &all) {
   if (node.inputs.size() > 2) return add_buffer(graph, node.inputs[2], std::move(extents), rows, call, all);
   call.emplace_back(extents);
-  all.push_back({std::move(extents), "", Tensor::zeros({count})});
+  all.push_back({std::move(extents), "", saltern::Tensor::zeros({count})});
 }
 
 void add_sliding(const Graph::Node &node, Call &call) {

@@ -24,8 +24,6 @@ namespace saltern::generators {
 
 namespace {
 
-constexpr int64_t alignment = 64;
-
 // The weights of a model, one after the other, each aligned; equal ones are there once.
 class Weights {
  public:
@@ -46,7 +44,7 @@ class Weights {
       const auto at = bytes_.begin() + static_cast<std::ptrdiff_t>(same->second.offset);
       if (same->second.bytes == bytes && std::equal(from, from + bytes, at)) return same->second.offset;
     }
-    bytes_.resize((bytes_.size() + alignment - 1) / alignment * alignment);
+    bytes_.resize((bytes_.size() + buffer_alignment - 1) / buffer_alignment * buffer_alignment);
     const auto offset = static_cast<int64_t>(bytes_.size());
     bytes_.insert(bytes_.end(), from, from + bytes);
     known_.insert({hash, {offset, bytes}});

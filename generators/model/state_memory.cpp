@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "generators/model/views.h"
+
 namespace saltern::generators {
 
 namespace {
 
-constexpr int64_t alignment = 64;
-
-int64_t aligned(int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+int64_t aligned(int64_t bytes) { return (bytes + buffer_alignment - 1) / buffer_alignment * buffer_alignment; }
 
 }  // namespace
 
