@@ -38,10 +38,11 @@ std::vector<double> timed_steps(const std::function<void()> &step, double second
 }  // namespace
 
 int bench_training(const BenchModelOptions &o) {
-  const char *not_here = o.layers && o.tape ? "--layers"
-                         : !o.trace.empty() ? "--trace"
-                         : o.compiled       ? "--compiled"
-                                            : nullptr;
+  const char *not_here = o.layers && o.tape                ? "--layers"
+                         : !o.trace.empty()                ? "--trace"
+                         : o.compiled                      ? "--compiled"
+                         : o.tape && o.training.memory > 0 ? "--memory with --tape"
+                                                           : nullptr;
   if (not_here)
     throw BadInput(std::string(not_here) + " is not for --train, whose steps are compiled unless --tape is given");
   o.device.expect_cpu("--train", "steps are compiled for it");
@@ -60,17 +61,21 @@ int bench_training(const BenchModelOptions &o) {
     model.optimizer().step();
     model.optimizer().clear_gradients();
   };
-  std::optional<CompiledStep> compiled;
-  if (!o.tape) {
+  const auto compiled_in = [&](uint64_t bytes) {
     std::optional<Progress> bar;
-    compiled = on_input([&] {
+    const auto progress = [&](int done, int all) {
+      if (!bar) bar.emplace("compiling", all);
+      bar->update(done);
+    };
+    return on_input([&] {
       return compile_step(model.net(), model.inputs(), loss, model.optimizer(),
-                          {o.machine.threads, [&](int done, int all) {
-                             if (!bar) bar.emplace("compiling", all);
-                             bar->update(done);
-                           }});
+                          {o.machine.threads, progress, static_cast<int64_t>(bytes)});
     });
-  }
+  };
+  std::optional<CompiledStep> compiled;
+  std::optional<size_t> without_limit;
+  if (o.training.memory > 0) without_limit = compiled_in(0).memory_bytes();
+  if (!o.tape) compiled = compiled_in(o.training.memory);
   const std::vector<double> times =
       timed_steps([&] { o.tape ? on_tape() : void(last = (*compiled)(batch)); }, o.seconds);
   const double median = times[times.size() / 2];
@@ -96,16 +101,22 @@ int bench_training(const BenchModelOptions &o) {
                                   {"peak_bytes", peak},
                                   {"last_loss", last},
                                   {"runs", times.size()}};
+    if (without_limit) {
+      row["memory"] = o.training.memory;
+      row["peak_bytes_without_limit"] = *without_limit;
+    }
     if (layers) row["layers"] = to_json(layers->medians());
     std::printf("%s\n", row.dump().c_str());
     return 0;
   }
   if (layers) std::printf("%s", table(layers->medians()).c_str());
-  std::printf("%s: a %s step of %s and %s, batch %lld, %s, %d thread%s: median %.3f ms, best %.3f ms; %.1f MB\n",
+  std::printf("%s: a %s step of %s and %s, batch %lld, %s, %d thread%s: median %.3f ms, best %.3f ms; %.1f MB",
               o.model.path.c_str(), o.tape ? "taped" : "compiled", o.training.loss.c_str(),
               o.training.optimizer.c_str(), static_cast<long long>(o.training.batch), o.machine.isa.c_str(),
               o.machine.threads, o.machine.threads == 1 ? "" : "s", median, times.front(),
               static_cast<double>(peak) / 1e6);
+  if (without_limit) std::printf(", instead of %.1f MB without --memory", static_cast<double>(*without_limit) / 1e6);
+  std::printf("\n");
   return 0;
 }
 

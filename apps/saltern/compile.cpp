@@ -52,6 +52,7 @@ nlohmann::ordered_json as_json(const std::string &name, const generators::Compil
       {"code_bytes", made.code_bytes},
       {"weights_bytes", made.weights_bytes},
       {"workspace_bytes", made.workspace_bytes},
+      {"peak_bytes", made.peak_bytes},
       {"kernel_bytes", made.kernel_memory.caller},
       {"kernel_bytes_per_further_thread", made.kernel_memory.task},
       {"kernels", made.kernels},
@@ -64,7 +65,10 @@ generators::CompiledModel compiled(const CompileOptions &o) {
   const LoadedModel model(o.model);
   if (o.train) {
     TrainingModel trained(model, o.training);
-    return compile_training(trained.step(), trained.inference(), o.compile);
+    generators::CompileOptions compile = o.compile;
+    compile.memory = static_cast<int64_t>(o.training.memory);
+    const auto made = [&] { return compile_training(trained.step(), trained.inference(), compile); };
+    return compile.memory > 0 ? on_input(made) : made();
   }
   if (o.dynamic.empty()) return compile_model(model.lowered(), o.compile);
   const Graph many = model.lowered_for_batch(o.dynamic, o.chunk), one = model.lowered_for_batch(o.dynamic, 1);

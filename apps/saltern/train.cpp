@@ -64,7 +64,8 @@ int64_t freeze(GraphNet &net, const std::vector<std::string> &patterns) {
 
 std::vector<double> trained(TrainingModel &model, const TrainingData &data, const TrainOptions &o) {
   const CompiledStep step = on_input([&] {
-    return compile_step(model.net(), model.inputs(), model.loss(), model.optimizer(), {o.threads.threads, nullptr});
+    return compile_step(model.net(), model.inputs(), model.loss(), model.optimizer(),
+                        {o.threads.threads, nullptr, static_cast<int64_t>(o.training.memory)});
   });
   std::vector<double> losses;
   for (int epoch = 1; epoch <= o.epochs; ++epoch) {

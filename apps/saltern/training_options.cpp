@@ -53,10 +53,17 @@ void TrainingOptions::add_to(CLI::App &app, const std::string &when) {
   app.add_option("--batch", batch, when + "samples of a batch, the first extent of every input")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
+  app.add_option("--memory", memory,
+                 when +
+                     "what a step may take, with parameters and batch: 256MB, 1GB, 64MiB. Where it would take more, "
+                     "results of the forward half are computed again for the backward half, the cheapest for their "
+                     "bytes first")
+      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/true))
+      ->check(CLI::PositiveNumber);
 }
 
 void expect_train(const CLI::App &app, bool train) {
-  for (const char *name : {"--loss", "--optimizer", "--rate", "--momentum", "--weight-decay", "--batch"})
+  for (const char *name : {"--loss", "--optimizer", "--rate", "--momentum", "--weight-decay", "--batch", "--memory"})
     if (!train && app.get_option(name)->count() > 0) throw CLI::ValidationError(name, "is for --train");
 }
 

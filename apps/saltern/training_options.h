@@ -18,6 +18,7 @@ struct TrainingOptions {
   double rate = 0;                         // 0: the optimizer's own
   double momentum = 0, weight_decay = -1;  // the latter less than 0: the optimizer's own
   int64_t batch = 64;
+  uint64_t memory = 0;  // bytes of a step; 0: as many as it likes
 
   // `when` stands before what each option does.
   void add_to(CLI::App &app, const std::string &when = "With --train: ");

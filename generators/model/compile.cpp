@@ -12,6 +12,7 @@
 #include "generators/model/kernel_cache.h"
 #include "generators/model/kernel_jobs.h"
 #include "generators/model/kernel_memory.h"
+#include "generators/model/memory_budget.h"
 #include "generators/model/passes/passes.h"
 #include "generators/model/planned_model.h"
 #include "generators/model/samples.h"
@@ -49,8 +50,7 @@ void write_file(const std::string &path, const std::string &text) { write_file(p
 // Returns what the kernels take from the heap.
 KernelMemory compile_objects(const PlannedModel &model, const std::vector<CpuTarget> &targets,
                              const CompileOptions &options, const std::string &folder) {
-  std::optional<TemporaryFolder> forgotten;
-  const KernelCache cache(options.cache.empty() ? forgotten.emplace().path() : options.cache);
+  const KernelCache cache(options.cache);
   std::vector<std::function<void()>> jobs;
   jobs.emplace_back([&] { cache.provide_halide_runtime(folder + "/" + options.name + "_halide_runtime.o"); });
   for (size_t k = 0; k < model.kernels.size(); ++k) {
@@ -83,6 +83,40 @@ KernelMemory compile_objects(const PlannedModel &model, const std::vector<CpuTar
 
 }  // namespace
 
+namespace {
+
+// Handles have a head, whose size is the C compiler's to say: more than that.
+constexpr int64_t most_head_bytes = 16384;
+
+// What a variant takes at run time beside the workspace.
+int64_t other_bytes(const Variant &v, const KernelMemory &kernels, int threads) {
+  int64_t bytes = most_head_bytes + kernels.caller + (threads - 1) * kernels.task;
+  for (const auto *edges : {&v.inputs, &v.state})
+    for (const Edge &e : *edges) bytes += elements(e.shape) * facts(e.type).bytes();
+  return bytes;
+}
+
+// Makes a training step, the first of these, fit into options.memory. What kernels take is known when they are compiled,
+// which the cache makes quick from the second time on.
+void fit_into_memory(std::vector<Graph> &variants, const std::vector<CpuTarget> &targets,
+                     const CompileOptions &options) {
+  constexpr int most_times = 4;
+  const Graph step = variants[0];
+  int64_t needed = 0;
+  for (int i = 0; i < most_times; ++i) {
+    const PlannedModel model = planned(variants, options.state_outside);
+    const TemporaryFolder work;
+    const KernelMemory kernels = compile_objects(model, targets, options, work.path());
+    const int64_t others = other_bytes(model.plan.variants[0], kernels, options.memory_threads);
+    needed = others + model.plan.workspace_bytes;
+    if (needed <= options.memory) return;
+    variants[0] = within_memory(step, options.memory - others, others);
+  }
+  fail("a step in ", options.memory, " bytes is not possible: it takes ", needed);
+}
+
+}  // namespace
+
 void check(const CompileOptions &options) {
   check_model_name(options.name);
   chosen_targets(options.targets);
@@ -90,9 +124,15 @@ void check(const CompileOptions &options) {
 
 namespace {
 
-CompiledModel compile_variants(const std::vector<Graph> &variants, int64_t samples, const CompileOptions &options,
+CompiledModel compile_variants(std::vector<Graph> variants, int64_t samples, CompileOptions options,
                                bool training = false) {
   const std::vector<CpuTarget> targets = chosen_targets(options.targets);
+  std::optional<TemporaryFolder> forgotten;
+  if (options.cache.empty()) options.cache = forgotten.emplace().path();
+  if (options.memory > 0) {
+    fit_into_memory(variants, targets, options);
+    options.progress = nullptr;  // all is there
+  }
   PlannedModel model = planned(variants, options.state_outside);
   Plan &plan = model.plan;
   plan.samples = samples;
@@ -127,6 +167,7 @@ CompiledModel compile_variants(const std::vector<Graph> &variants, int64_t sampl
   made.code_bytes = static_cast<int64_t>(fs::file_size(work.file(library))) - (weights_inside ? made.weights_bytes : 0);
   made.workspace_bytes = plan.workspace_bytes;
   made.kernel_memory = memory;
+  made.peak_bytes = plan.workspace_bytes + other_bytes(plan.variants[0], memory, 1);
   for (const Variant &v : plan.variants) made.steps += static_cast<int>(v.steps.size());
   made.kernels = plan.kernels;
   for (const CpuTarget &t : targets) made.targets.push_back(t.name);

@@ -25,7 +25,11 @@ struct CompileOptions {
   bool weights_file = false;         // the weights in NAME.weights instead of in the library
   bool state_outside = false;        // state has no beginning here, and lies where callers say: compile_step.h
   bool main = false;                 // NAME_main.c, a program that runs the model on files
-  int jobs = 0;                      // processes that compile at the same time; 0: as many as there are cores
+  // Of a training step: the bytes that it may take, with state, inputs, and what kernels take of so many threads
+  // (memory_budget.h). 0: as many as it likes.
+  int64_t memory = 0;
+  int memory_threads = 1;
+  int jobs = 0;  // processes that compile at the same time; 0: as many as there are cores
   std::function<void(int done, int all)> progress;
 };
 
@@ -34,6 +38,8 @@ struct CompiledModel {
   std::string header, driver, library, shared_library, weights_file, main;
   std::vector<std::string> targets;
   int64_t code_bytes = 0, weights_bytes = 0, workspace_bytes = 0;
+  // What a handle of one thread, the inputs and what lies outside of handles take together: of a step, or of a run.
+  int64_t peak_bytes = 0;
   KernelMemory kernel_memory;
   int steps = 0, kernels = 0;
 };

@@ -115,9 +115,12 @@ CompiledStep compile_step(Module &net, const NamedTensors &inputs, const LossOfI
   compile.targets = {generators::best_target_here()};
   compile.state_outside = true;
   compile.progress = options.progress;
+  const int thread_count = options.threads > 0 ? options.threads : threads();
+  compile.memory = options.memory;
+  compile.memory_threads = thread_count;
   parts->optimizer = &optimizer;
-  parts->library = std::make_unique<CompiledLibrary>(generators::cached_library(graph, compile), compile.name,
-                                                     options.threads > 0 ? options.threads : threads());
+  parts->library =
+      std::make_unique<CompiledLibrary>(generators::cached_library(graph, compile), compile.name, thread_count);
   for (size_t i = 0; i < parts->library->states().size(); ++i) parts->add(i, all.at(parts->library->states()[i].name));
   return CompiledStep(std::move(parts));
 }

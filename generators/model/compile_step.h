@@ -24,6 +24,9 @@ namespace saltern {
 struct StepOptions {
   int threads = 0;                                  // 0: as many as the library has (runtime/kernels/thread_pool.h)
   std::function<void(int done, int all)> progress;  // how many kernels of how many are compiled
+  // The bytes that a step may take (memory_bytes()); 0: as many as it likes. Where that is less, values of the forward half are
+  // computed again for the backward half, as few as it takes. An Error has the least that is possible where it is more.
+  int64_t memory = 0;
 };
 
 class CompiledStep {

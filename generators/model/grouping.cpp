@@ -6,6 +6,7 @@
 
 #include "generators/model/code_size.h"
 #include "generators/model/epilogue.h"
+#include "generators/model/update_order.h"
 #include "runtime/graph/graph_index.h"
 
 namespace saltern::generators {
@@ -55,7 +56,7 @@ std::vector<Group> group_nodes(const Graph &graph) {
   }
   groups.erase(std::remove_if(groups.begin(), groups.end(), [](const Group &g) { return g.nodes.empty(); }),
                groups.end());
-  return groups;
+  return with_late_updates(graph, std::move(groups));
 }
 
 }  // namespace saltern::generators

@@ -1,5 +1,8 @@
 #include "runtime/optim/training_step.h"
 
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "runtime/autograd/state.h"
@@ -33,6 +36,29 @@ void add_update(Graph &graph, const std::string &parameter, const std::string &g
     graph.add_state(name, node.outputs.back(), value);
   }
   graph.nodes.push_back(std::move(node));
+}
+
+// Moves the updates, which are the nodes from `first` on: each comes as soon as its gradient is there and nobody reads what it
+// replaces any more. So memory of gradients, and of what they are made of, is free again for those of other parameters.
+void put_updates_early(Graph &graph, size_t first) {
+  std::unordered_map<std::string_view, size_t> touched;  // the last node that makes or reads a value
+  for (size_t i = 0; i < first; ++i)
+    for (const auto *names : {&graph.nodes[i].inputs, &graph.nodes[i].outputs})
+      for (const std::string &name : *names) touched[name] = i;
+  std::vector<std::vector<Graph::Node>> behind(first);
+  std::vector<Graph::Node> ordered;
+  ordered.reserve(graph.nodes.size());
+  for (size_t u = first; u < graph.nodes.size(); ++u) {
+    size_t last = 0;
+    for (const std::string &name : graph.nodes[u].inputs)
+      if (const auto found = touched.find(name); found != touched.end()) last = std::max(last, found->second);
+    behind[last].push_back(graph.nodes[u]);
+  }
+  for (size_t i = 0; i < first; ++i) {
+    ordered.push_back(std::move(graph.nodes[i]));
+    for (Graph::Node &update : behind[i]) ordered.push_back(std::move(update));
+  }
+  graph.nodes = std::move(ordered);
 }
 
 // The names that parameters and buffers have, each once: memory that has several has that of the first parameter.
@@ -96,11 +122,12 @@ Graph training_step(const Graph &graph, const std::string &loss, const std::vect
     if (!graph.value(p).constant.defined()) fail("a training step: the parameter '", p, "' is no constant");
     if (needed.count(p)) moved.push_back(p);
   }
-  if (moved.empty()) fail("a training step: the loss '", loss, "' depends on no parameter");
+  if (moved.empty() || graph.nodes.empty()) fail("a training step: the loss '", loss, "' depends on no parameter");
   Graph step = with_gradients(graph, loss, moved);
   const std::vector<std::string> gradients(step.outputs.end() - static_cast<std::ptrdiff_t>(moved.size()),
                                            step.outputs.end());
   step.outputs.resize(step.outputs.size() - moved.size());
+  const size_t first_update = step.nodes.size();
   std::map<std::string, double> rates;
   for (size_t i = 0; i < moved.size(); ++i) {
     const Update update = update_of(moved[i]);
@@ -111,6 +138,7 @@ Graph training_step(const Graph &graph, const std::string &loss, const std::vect
     add_update(step, moved[i], gradients[i], update);
   }
   for (const auto &[name, rate] : rates) step.add_state(name, name, Tensor::full({}, rate));
+  put_updates_early(step, first_update);
   validate(step);
   return step;
 }

@@ -2,6 +2,9 @@
 // Passes: functions from a graph to a graph that computes the same, in a form that compiles better. They use ordinary
 // operations only, so that the executor can run a graph before and after each.
 
+#include <string>
+#include <unordered_set>
+
 #include "runtime/graph/graph.h"
 
 namespace saltern::generators {
@@ -30,6 +33,10 @@ namespace saltern::generators {
 // batches that broadcast as copies, softmax along a dimension that is not the last, means of whole images, slices,
 // transposes, sums and repetitions as formulas.
 [[nodiscard]] Graph with_compilable_operations(Graph graph);
+
+// A gradient that asks where the operand of max(x, 0) is greater than zero asks the result instead, where nobody else reads x
+// any more: so the maximum is computed where x is, and x need not be kept for the gradient.
+[[nodiscard]] Graph with_masks_of_results(Graph graph);
 
 // Formulas that are rows times constant weights, as a layer of one's own or a turn of an LSTM has them, are dense layers,
 // whose weights are packed.
@@ -61,6 +68,12 @@ namespace saltern::generators {
 // softmax or a log-sum-exp goes through each row while it is in the cache, instead of several times through memory.
 // Such a formula is slow to interpret, since it says nothing of how often a row is reduced: it is the last pass.
 [[nodiscard]] Graph with_fused_statistics(Graph graph);
+
+// Not one of prepared_for_inference(): these values, which the nodes up to the one that makes `turn` make, are made again for
+// the nodes behind it, right before the first of these that reads one. So their memory is free in between. What a value is
+// made of is made again where it is named, too, and lives until then where it is not. memory_budget.h says which to name.
+[[nodiscard]] Graph with_recomputed(Graph graph, const std::unordered_set<std::string> &values,
+                                    const std::string &turn);
 
 // All of them, in order. Throws an Error that names the pass where one leaves a wrong graph.
 [[nodiscard]] Graph prepared_for_inference(const Graph &graph);

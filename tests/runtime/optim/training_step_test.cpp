@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "runtime/autograd/backward.h"
@@ -255,6 +256,30 @@ TEST(TrainingStep, OfAGraphWithALossTrainsItsConstants) {
   expect_error([&] { training_step(g, "y", {"w"}, {"sgd", plain, {}, 0.5}); }, {"'y'", "[4, 2]", "one element"});
   expect_error([&] { training_step(g, "loss", {"x"}, {"sgd", plain, {}, 0.5}); }, {"'x' is no constant"});
   expect_error([&] { training_step(g, "loss", {}, {"sgd", plain, {}, 0.5}); }, {"depends on no parameter"});
+}
+
+// The last layer's update does not wait for the first layer's gradient, but for whoever reads what it replaces.
+TEST(TrainingStep, UpdatesAsSoonAsItCan) {
+  Sequential net(nn::Linear(3, 4), nn::Tanh(), nn::Linear(4, 4), nn::Tanh(), nn::Linear(4, 2));
+  const Graph step =
+      training_step(net, Tensor::zeros({5, 3}), Tensor::zeros({5, 2}), mean_squared_error, SGD(net, {0.1}));
+  const auto updated = [&](const std::string &parameter) {
+    std::ptrdiff_t at = -1;
+    for (size_t i = 0; i < step.nodes.size(); ++i) {
+      const std::vector<std::string> &in = step.nodes[i].inputs;
+      if (std::find(in.begin(), in.end(), parameter) == in.end()) continue;
+      EXPECT_LT(at, 0) << parameter << " is read by " << describe(step.nodes[i]) << " behind its update";
+      if (step.nodes[i].operation == "sgd") at = static_cast<std::ptrdiff_t>(i);
+    }
+    EXPECT_GE(at, 0) << parameter;
+    return at;
+  };
+  EXPECT_LT(updated("4.weight"), updated("2.weight"));
+  EXPECT_LT(updated("2.weight"), updated("0.weight"));
+  const auto begin = step.nodes.begin();
+  EXPECT_FALSE(std::all_of(begin + updated("4.weight"), begin + updated("0.weight"), [](const Graph::Node &n) {
+    return n.operation == "sgd";
+  })) << "gradients come in between";
 }
 
 TEST(TrainingStep, OfSparseAdamIsNotSupported) {
