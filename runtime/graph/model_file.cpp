@@ -7,7 +7,7 @@ namespace saltern {
 namespace {
 
 constexpr const char *graph_key = "graph";
-const LoadOptions finite = {true};
+const LoadOptions numbers = {/*expect_finite=*/false, /*expect_numbers=*/true};
 
 Graph graph_of(const Checkpoint &checkpoint, const std::string &path) {
   const auto text = checkpoint.metadata.find(graph_key);
@@ -30,10 +30,10 @@ void save_model(const std::string &path, const Graph &graph) {
 
 bool holds_model(const Checkpoint &checkpoint) { return checkpoint.metadata.count(graph_key) > 0; }
 
-Graph load_model(const std::string &path) { return graph_of(load_checkpoint(path, finite), path); }
+Graph load_model(const std::string &path) { return graph_of(load_checkpoint(path, numbers), path); }
 
 Graph decode_model(const std::vector<uint8_t> &bytes, const std::string &name) {
-  return graph_of(decode_checkpoint(bytes, name, finite), name);
+  return graph_of(decode_checkpoint(bytes, name, numbers), name);
 }
 
 }  // namespace saltern

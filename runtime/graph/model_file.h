@@ -15,7 +15,7 @@ void save_model(const std::string &path, const Graph &graph);
 // Whether a file that was read as tensors is a model.
 bool holds_model(const Checkpoint &checkpoint);
 
-// Throws an Error that names the file and the fault. The result is valid, and its constants are finite.
+// Throws an Error that names the file and the fault. The result is valid, and no constant has a NaN.
 Graph load_model(const std::string &path);
 // The same from memory; errors call it `name`.
 Graph decode_model(const std::vector<uint8_t> &bytes, const std::string &name);

@@ -52,16 +52,41 @@ void draw_axis(Canvas &c, const Frame &f, const Ticks &t, Axis axis, const std::
   c.text({x, middle}, label, label_size, colour, Direction::up);
 }
 
+// From right to left, the last first.
 void draw_legend(Canvas &c, const Plot &plot, const Frame &f) {
   constexpr double sample = 26;
+  const double y = f.top - line_height + 4, middle = y + label_size / 2;
   double x = f.right;
+  const auto add = [&](const std::string &name, double begin, double thickness, Colour colour) {
+    if (name.empty()) return;
+    x -= text_width(name, label_size) + gap;
+    c.text({x + gap, y}, name, label_size, colours::ink);
+    c.line({x - begin, middle}, {x - sample + begin, middle}, thickness, colour);
+    x -= sample + 2 * gap;
+  };
   for (auto s = plot.series.rbegin(); s != plot.series.rend(); ++s) {
-    if (s->name.empty()) continue;
-    x -= text_width(s->name, label_size);
-    const double y = f.top - line_height + 4;
-    c.text({x, y}, s->name, label_size, colours::ink);
-    c.line({x - gap - sample, y + label_size / 2}, {x - gap, y + label_size / 2}, 3, s->colour);
-    x -= sample + 3 * gap;
+    const bool points = s->style == Style::points;
+    add(s->name, points ? sample / 2 : 0, points ? s->thickness : 3, s->colour);
+  }
+  for (auto b = plot.bands.rbegin(); b != plot.bands.rend(); ++b) add(b->name, label_size / 2, label_size, b->colour);
+}
+
+// The height of a line at x, which goes through points in ascending order; NaN outside.
+double height_at(const std::vector<double> &xs, const std::vector<double> &ys, double x) {
+  const size_t next = static_cast<size_t>(std::upper_bound(xs.begin(), xs.end(), x) - xs.begin());
+  if (next == 0 || xs.empty()) return std::numeric_limits<double>::quiet_NaN();
+  if (next == xs.size()) return x == xs.back() ? ys.back() : std::numeric_limits<double>::quiet_NaN();
+  const double share = (x - xs[next - 1]) / (xs[next] - xs[next - 1]);
+  return ys[next - 1] + share * (ys[next] - ys[next - 1]);
+}
+
+void draw_band(Canvas &c, const Frame &f, const Range &x, const Ticks &left, const Band &band) {
+  for (int64_t column = pixel(f.left); column <= pixel(f.right); ++column) {
+    const double at = x.low + (static_cast<double>(column) - f.left) / (f.right - f.left) * (x.high - x.low);
+    const double low = height_at(band.x, band.low, at), high = height_at(band.x, band.high, at);
+    if (!std::isfinite(low) || !std::isfinite(high)) continue;
+    const int64_t top = pixel(f.y(left, high)), bottom = pixel(f.y(left, low));
+    c.rectangle(column, top, 1, bottom - top, band.colour);
   }
 }
 
@@ -122,6 +147,14 @@ Canvas draw(const Plot &plot) {
     for (double v : s.x) x.add(v);
     for (double v : s.y) (s.axis == Axis::left ? left : right).add(v);
   }
+  for (const Band &b : plot.bands) {
+    if (b.x.size() != b.low.size() || b.x.size() != b.high.size() || !std::is_sorted(b.x.begin(), b.x.end()))
+      fail("plot: band '", b.name, "' has ", b.x.size(), " x, ", b.low.size(), " low and ", b.high.size(),
+           " high values; expected as many of each, x in ascending order");
+    for (double v : b.x) x.add(v);
+    for (double v : b.low) left.add(v);
+    for (double v : b.high) left.add(v);
+  }
   if (x.empty()) x = {0, 1};
   if (x.low == x.high) x = {x.low - 0.5, x.high + 0.5};
   const Ticks left_ticks = left.ticks(6), right_ticks = right.ticks(6);
@@ -132,6 +165,7 @@ Canvas draw(const Plot &plot) {
   if (f.right - f.left < 50 || f.bottom - f.top < 50) fail("plot: ", plot.width, " x ", plot.height, " is too small");
 
   c.text({f.left, margin - 4}, plot.title, title_size, colours::ink);
+  for (const Band &b : plot.bands) draw_band(c, f, x, left_ticks, b);
   for (int i = 0; i < left_ticks.count; ++i)
     c.rectangle(pixel(f.left), pixel(f.y(left_ticks, left_ticks.at(i))), pixel(f.right - f.left), 1,
                 colours::light_grey);
@@ -154,7 +188,10 @@ Canvas draw(const Plot &plot) {
     std::vector<Point> points;
     for (size_t i = 0; i < s.x.size(); ++i)
       points.push_back({f.x(x, s.x[i]), f.y(s.axis == Axis::left ? left_ticks : right_ticks, s.y[i])});
-    c.polyline(points, s.thickness, s.colour);
+    if (s.style == Style::line)
+      c.polyline(points, s.thickness, s.colour);
+    else
+      for (const Point p : points) c.polyline({p}, s.thickness, s.colour);
   }
   draw_legend(c, plot, f);
   return c;

@@ -1,5 +1,5 @@
 #pragma once
-// Line plots with a left and a right axis: loss and accuracy over steps, for example.
+// Plots of lines, points and bands with a left and a right axis: loss and accuracy over steps, for example.
 
 #include <string>
 #include <vector>
@@ -9,6 +9,7 @@
 namespace saltern {
 
 enum class Axis { left, right };
+enum class Style { line, points };
 
 struct Series {
   std::string name;  // in the legend; none if empty
@@ -16,12 +17,21 @@ struct Series {
   Colour colour = colours::blue;
   Axis axis = Axis::left;
   double thickness = 2.5;
+  Style style = Style::line;
+};
+
+// What lies between two lines, below all series; on the left axis.
+struct Band {
+  std::string name;                  // in the legend; none if empty
+  std::vector<double> x, low, high;  // x in ascending order
+  Colour colour = colours::light_grey;
 };
 
 struct Plot {
   std::string title, x_label, left_label, right_label;
   std::vector<Series> series;  // values that are not finite leave gaps
   int64_t width = 960, height = 540;
+  std::vector<Band> bands = {};  // a later one is drawn over those before
 };
 
 Canvas draw(const Plot &plot);

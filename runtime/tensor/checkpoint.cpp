@@ -116,12 +116,13 @@ void expect_truth_values(const Tensor &t, const std::string &context) {
     if (at[i] > 1) fail(context, "element ", i, " is ", static_cast<int>(at[i]), ", not a truth value");
 }
 
-// Word's exponent bits, all set in infinities and NaN.
+// Word's exponent bits, all set in infinities and NaN; the bits below them are 0 in infinities.
 template <typename Word>
-int64_t first_not_finite(const Tensor &t, Word exponent) {
+int64_t first_not_finite(const Tensor &t, Word exponent, bool infinite_too) {
   const Word *at = static_cast<const Word *>(t.raw());
+  const auto fraction = static_cast<Word>((exponent & static_cast<Word>(-exponent)) - 1);
   for (int64_t i = 0; i < t.size(); ++i)
-    if ((at[i] & exponent) == exponent) return i;
+    if ((at[i] & exponent) == exponent && (infinite_too || (at[i] & fraction) != 0)) return i;
   return -1;
 }
 
@@ -130,6 +131,17 @@ Shape index_of(const Shape &shape, int64_t position) {
   Shape index(shape.size());
   for (size_t d = shape.size(); d-- > 0; position /= shape[d]) index[d] = position % shape[d];
   return index;
+}
+
+void expect_real(const Tensor &tensor, const std::string &context, bool finite, const char *fault) {
+  const Tensor t = tensor.in_layout(Layout::row_major);
+  const Type type = t.type();
+  const int64_t position = type == Type::f32    ? first_not_finite<uint32_t>(t, 0x7f800000, finite)
+                           : type == Type::f64  ? first_not_finite<uint64_t>(t, 0x7ff0000000000000, finite)
+                           : type == Type::f16  ? first_not_finite<uint16_t>(t, 0x7c00, finite)
+                           : type == Type::bf16 ? first_not_finite<uint16_t>(t, 0x7f80, finite)
+                                                : -1;
+  if (position >= 0) fail(context, "the element at ", to_string(index_of(t.shape(), position)), fault);
 }
 
 Checkpoint loaded(const ByteSource &file, const LoadOptions &options) {
@@ -163,6 +175,7 @@ Checkpoint loaded(const ByteSource &file, const LoadOptions &options) {
     const std::string where = path + ": tensor '" + e.name + "': ";
     if (e.type == Type::boolean) expect_truth_values(t, where);
     if (options.expect_finite) expect_finite(t, where);
+    if (options.expect_numbers) expect_numbers(t, where);
     checkpoint.tensors[e.name] = t;
   }
   return checkpoint;
@@ -171,14 +184,10 @@ Checkpoint loaded(const ByteSource &file, const LoadOptions &options) {
 }  // namespace
 
 void expect_finite(const Tensor &tensor, const std::string &context) {
-  const Tensor t = tensor.in_layout(Layout::row_major);
-  const Type type = t.type();
-  const int64_t position = type == Type::f32    ? first_not_finite<uint32_t>(t, 0x7f800000)
-                           : type == Type::f64  ? first_not_finite<uint64_t>(t, 0x7ff0000000000000)
-                           : type == Type::f16  ? first_not_finite<uint16_t>(t, 0x7c00)
-                           : type == Type::bf16 ? first_not_finite<uint16_t>(t, 0x7f80)
-                                                : -1;
-  if (position >= 0) fail(context, "the element at ", to_string(index_of(t.shape(), position)), " is not finite");
+  expect_real(tensor, context, true, " is not finite");
+}
+void expect_numbers(const Tensor &tensor, const std::string &context) {
+  expect_real(tensor, context, false, " is not a number");
 }
 
 const Tensor &Checkpoint::expect(const std::string &name, const Shape &shape, Type type) const {

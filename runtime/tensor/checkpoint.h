@@ -22,7 +22,9 @@ struct Checkpoint {
 void save_checkpoint(const std::string &path, const Checkpoint &checkpoint);
 
 struct LoadOptions {
-  bool expect_finite = false;  // infinities and NaN are errors that name the tensor and the index
+  // Errors that name the tensor and the index:
+  bool expect_finite = false;   // infinities and NaN
+  bool expect_numbers = false;  // NaN; infinities are what masks are made of
 };
 
 // Tensors in row-major memory of their own, 64-byte aligned. Every claim of the header is checked against the size of
@@ -34,5 +36,7 @@ Checkpoint decode_checkpoint(const std::vector<uint8_t> &bytes, const std::strin
 
 // Fails if an element is infinite or not a number; `context` begins the message.
 void expect_finite(const Tensor &tensor, const std::string &context);
+// Likewise, where infinities are welcome.
+void expect_numbers(const Tensor &tensor, const std::string &context);
 
 }  // namespace saltern

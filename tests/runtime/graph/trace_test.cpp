@@ -145,6 +145,17 @@ TEST(Executor, GivesWhatANetOfImagesGivesAlsoFromAFile) {
   }
 }
 
+TEST(ModelFile, AMaskOfInfinitiesComesBack) {
+  Random random(7);
+  const Variable x(random.uniform_tensor({2, 5, 4}, -1, 1));
+  const Recording recording;
+  const Variable y = nn::scaled_dot_product_attention(x, x, x, nn::NamedArgument{"is_causal", true});
+  const ScratchFolder folder;
+  save_model(folder.file("net.safetensors"), trace({{"x", x}}, {{"y", y}}, {}));
+  const Tensor got = run(load_model(folder.file("net.safetensors")), {{"x", x.value()}}).at("y");
+  EXPECT_EQ(std::memcmp(got.raw(), y.value().raw(), got.bytes()), 0);
+}
+
 TEST(Executor, ErrorsNameTheCulprit) {
   nn::Layer layer = nn::Linear(6, 5);
   Graph g = trace(layer, {4, 6});

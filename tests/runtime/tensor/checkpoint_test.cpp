@@ -205,5 +205,21 @@ TEST_F(CheckpointFile, NotANumberIsFoundOnRequestOnly) {
   }
 }
 
+TEST_F(CheckpointFile, InfinitiesAreNumbersWhereThatIsAskedFor) {
+  LoadOptions numbers;
+  numbers.expect_numbers = true;
+  for (const Type type : {Type::f16, Type::bf16, Type::f32, Type::f64}) {
+    Checkpoint c;
+    const double infinity = std::numeric_limits<double>::infinity();
+    c.tensors["mask"] = Tensor::full({2, 3}, -infinity, type);
+    save_checkpoint(folder.file("mask.safetensors"), c);
+    EXPECT_EQ(load_checkpoint(folder.file("mask.safetensors"), numbers).tensors.at("mask").reals()[5], -infinity);
+    c.tensors["mask"] = Tensor::full({2, 3}, std::numeric_limits<double>::quiet_NaN(), type);
+    save_checkpoint(folder.file("mask.safetensors"), c);
+    EXPECT_TRUE(contains(error_of([&] { load_checkpoint(folder.file("mask.safetensors"), numbers); }),
+                         "tensor 'mask': the element at [0, 0] is not a number"));
+  }
+}
+
 }  // namespace
 }  // namespace saltern
