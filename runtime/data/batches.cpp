@@ -32,7 +32,7 @@ std::vector<Levels> levels_of(int64_t channels, const BatchOptions &options) {
 class Maker {
  public:
   Maker(const Dataset &dataset, const BatchOptions &options, int64_t epoch, int64_t first)
-      : dataset_(dataset), options_(options), next_(first) {
+      : dataset_(dataset), options_(options), epoch_(epoch), next_(first) {
     const Tensor &images = dataset.images, &labels = dataset.labels;
     if (labels.rank() != 1 || labels.type() != Type::i32)
       fail("batches: labels are ", facts(labels.type()).name, to_string(labels.shape()), "; expected i32 (count)");
@@ -53,6 +53,7 @@ class Maker {
   std::optional<Batch> operator()() {
     if (next_ >= count_) return std::nullopt;
     Batch b;
+    b.epoch = epoch_;
     b.index = next_++;
     const int64_t begin = b.index * options_.size,
                   end = std::min(begin + options_.size, static_cast<int64_t>(order_.size()));
@@ -76,7 +77,7 @@ class Maker {
  private:
   Dataset dataset_;
   BatchOptions options_;
-  int64_t next_, count_ = 0;
+  int64_t epoch_, next_, count_ = 0;
   std::vector<Levels> levels_;
   std::vector<int64_t> order_;
 };

@@ -17,7 +17,7 @@
 namespace saltern {
 
 struct Batch {
-  int64_t index = 0;             // within the epoch
+  int64_t epoch = 0, index = 0;  // the number within it
   std::vector<int64_t> samples;  // their positions in the dataset
   Tensor images;                 // f32 (count, channels, height, width), channels last
   Tensor labels;                 // i32 (count)
@@ -33,7 +33,8 @@ struct BatchOptions {
   uint64_t seed = 0;
   int ahead = 3;
   std::vector<float> mean = {0}, deviation = {1};  // one for all channels, or one for each
-  std::function<void(Batch &)> change;             // called on the background thread: augmentation, for example
+  // Called on the background thread: augmentation, for example. What it draws depends on the batch's epoch and index alone.
+  std::function<void(Batch &)> change;
 };
 
 // The order of `count` samples.

@@ -135,11 +135,14 @@ Table decode_csv(const std::string &text, const std::string &name, const CsvOpti
     rows.push_back(std::move(*cells));
   }
   if (rows.empty()) fail(name, " has no rows");
+  for (const std::string &column : options.words)
+    if (std::find(t.names.begin(), t.names.end(), column) == t.names.end()) fail(name, " has no column '", column, "'");
 
   t.values = Tensor::empty({static_cast<int64_t>(rows.size()), static_cast<int64_t>(t.names.size())}, Type::f64);
   for (size_t c = 0; c < t.names.size(); ++c) {
     const auto put = [&](size_t r, double v) { t.values.data<double>()[r * t.names.size() + c] = v; };
     const bool is_numbers =
+        !options.words.count(t.names[c]) &&
         std::all_of(rows.begin(), rows.end(), [&](const Cells &cells) { return number(cells[c]).has_value(); });
     if (is_numbers) {
       for (size_t r = 0; r < rows.size(); ++r) put(r, *number(rows[r][c]));

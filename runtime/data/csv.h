@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct CsvOptions {
   char separator = ',';
   bool has_names = true;                   // the first line; else columns are called "0", "1", ...
   uint64_t max_bytes = uint64_t{1} << 30;  // of the file
+  std::set<std::string> words = {};        // columns that are of words even where all cells look like numbers: codes
 };
 
 struct Table {

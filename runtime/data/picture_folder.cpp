@@ -37,6 +37,16 @@ Tensor scaled_pixels(const Tensor &picture) {
   return image;
 }
 
+Tensor as_picture(const Tensor &images, int64_t i) {
+  if (images.rank() != 4) fail("a picture of ", to_string(images.shape()), "; expected (n, channels, height, width)");
+  const Tensor picture = Tensor::empty({images.extent(2), images.extent(3), images.extent(1)}, Type::u8);
+  const Tensor pixels = images.slice(0, i, 1).in_layout(Layout::channels_last);
+  const float *from = pixels.data<float>();
+  for (int64_t p = 0; p < picture.size(); ++p)
+    picture.data<uint8_t>()[p] = !(from[p] > 0) ? 0 : from[p] >= 1 ? 255 : static_cast<uint8_t>(from[p] * 255 + 0.5F);
+  return picture;
+}
+
 PictureFolder::PictureFolder(const std::string &folder) try {
   for (const auto &entry : fs::directory_iterator(folder))
     if (entry.is_directory()) classes_.push_back(entry.path().filename().string());

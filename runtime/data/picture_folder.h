@@ -15,6 +15,8 @@ namespace saltern {
 
 // f32 (channels, height, width) between 0 and 1 of a u8 picture (height, width, channels).
 Tensor scaled_pixels(const Tensor &picture);
+// And back: the picture of image i of f32 (n, channels, height, width). What is below 0 is black, and above 1 white.
+Tensor as_picture(const Tensor &images, int64_t i = 0);
 
 class PictureFolder {
  public:

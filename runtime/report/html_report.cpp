@@ -69,8 +69,8 @@ std::string line(const Series &s, const Scale &x, const Scale &y) {
       close();
       continue;
     }
-    points += fixed(x.at(s.x[i]), 1) + "," + fixed(y.at(s.y[i]), 1) + " ";
-    if (s.x.size() == 1)
+    if (s.style == Style::line) points += fixed(x.at(s.x[i]), 1) + "," + fixed(y.at(s.y[i]), 1) + " ";
+    if (s.style == Style::points || s.x.size() == 1)
       all += "<circle r=\"3\" cx=\"" + fixed(x.at(s.x[i]), 1) + "\" cy=\"" + fixed(y.at(s.y[i]), 1) + "\" fill=\"" +
              css(s.colour) + "\"/>";
   }

@@ -16,7 +16,7 @@ struct Series {
   std::vector<double> x, y;
   Colour colour = colours::blue;
   Axis axis = Axis::left;
-  double thickness = 2.5;
+  double thickness = 2.5;  // of points the diameter
   Style style = Style::line;
 };
 

@@ -59,4 +59,15 @@ Loader batches_of(const Tensor &x, const Tensor &target, const BatchOptions &opt
           }};
 }
 
+Loader changed(Loader loader, const Change &change) {
+  loader.from = [of = loader.from, change](int64_t epoch, int64_t first) -> Loader::Next {
+    return [=, next = of(epoch, first), number = first]() mutable {
+      std::optional<Examples> batch = next();
+      if (batch) change(*batch, epoch, number++);
+      return batch;
+    };
+  };
+  return loader;
+}
+
 }  // namespace saltern

@@ -30,6 +30,10 @@ Loader batches_of(const Dataset &dataset, const BatchOptions &options = {});
 // Rows of any tensors, along their first dimension. Of the options, size, shuffle, order, seed and keep_smaller_last count.
 Loader batches_of(const Tensor &x, const Tensor &target, const BatchOptions &options = {});
 
+// What another gives, each batch changed: by its epoch and number alone, so that training which is resumed sees the same.
+using Change = std::function<void(Examples &batch, int64_t epoch, int64_t number)>;
+Loader changed(Loader loader, const Change &change);
+
 // The rows of a tensor at these places.
 Tensor rows_at(const Tensor &x, const std::vector<int64_t> &places);
 

@@ -134,6 +134,23 @@ std::vector<HtmlReport::Layer> layer_costs(Module &net, const Tensor &x) {
   return best;
 }
 
+Plot training_curves(const Trainer &trainer, const std::string &title) {
+  const History &h = trainer.history();
+  Plot plot;
+  plot.title = title;
+  plot.x_label = "step";
+  plot.left_label = "training loss";
+  plot.series = {{"training loss", h.step, h.loss, colours::blue, Axis::left}};
+  const auto accuracy = h.epochs.find("val_accuracy");
+  if (accuracy == h.epochs.end()) return plot;
+  std::vector<double> steps;
+  for (size_t epoch = 1; epoch <= accuracy->second.size(); ++epoch)
+    steps.push_back(static_cast<double>(epoch) * static_cast<double>(trainer.steps_an_epoch()));
+  plot.right_label = "test accuracy";
+  plot.series.push_back({"test accuracy", steps, accuracy->second, colours::orange, Axis::right});
+  return plot;
+}
+
 HtmlReport report_of(Trainer &trainer, const Loader &test, const ReportOptions &options) {
   HtmlReport report;
   report.title = options.title;

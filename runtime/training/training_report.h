@@ -17,6 +17,9 @@ struct ReportOptions {
 HtmlReport report_of(Trainer &trainer, const Loader &test, const ReportOptions &options = {});
 void write_report(const std::string &path, Trainer &trainer, const Loader &test, const ReportOptions &options = {});
 
+// The loss of training by steps and, on an axis of its own, the accuracy of validation by epochs, where there is one.
+Plot training_curves(const Trainer &trainer, const std::string &title);
+
 // Of one run on these inputs in evaluation mode, the best time of three for each layer.
 std::vector<HtmlReport::Layer> layer_costs(Module &net, const Tensor &x);
 

@@ -127,6 +127,15 @@ TEST(Batches, TheSmallerLastOneIsKeptOrDropped) {
   EXPECT_EQ(order(d, options, 0).size(), 8U);
 }
 
+TEST(Batches, WhatChangesThemKnowsEpochAndNumber) {
+  BatchOptions options = of_size(4);
+  options.change = [](Batch &b) { b.labels.data<int32_t>()[0] = static_cast<int32_t>(100 * b.epoch + b.index); };
+  std::vector<int32_t> first;
+  Batches batches(dataset(11), options, /*epoch=*/3, /*first=*/1);
+  for (const Batch &b : batches) first.push_back(b.labels.data<int32_t>()[0]);
+  EXPECT_EQ(first, (std::vector<int32_t>{301, 302}));
+}
+
 TEST(Batches, AtMostAFewAreMadeAhead) {
   std::atomic<int> made{0};
   BatchOptions options = of_size(1);

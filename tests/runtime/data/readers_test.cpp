@@ -127,6 +127,18 @@ TEST(PictureFolder, FoldersAreClasses) {
   EXPECT_NE(error_of([&] { PictureFolder{root}; }).find("'bird' has no pictures"), std::string::npos);
 }
 
+TEST(Pictures, AreTheSameThereAndBack) {
+  const Tensor picture = Tensor::empty({2, 3, 3}, Type::u8);
+  for (int64_t i = 0; i < picture.size(); ++i) picture.data<uint8_t>()[i] = static_cast<uint8_t>(i * 15);
+  const Tensor image = scaled_pixels(picture), images = Tensor::zeros({2, 3, 2, 3}, Type::f32, Layout::channels_last);
+  images.slice(0, 1, 1).copy_from(image.reshaped({1, 3, 2, 3}));
+  EXPECT_EQ(as_picture(images, 1).reals(), picture.reals());
+  EXPECT_EQ(as_picture(images).reals(), std::vector<double>(18, 0));
+  const Tensor beyond = Tensor::of<float>({1, 1, 1, 4}, {-3, 7, NAN, 0.5F});
+  EXPECT_EQ(as_picture(beyond).reals(), (std::vector<double>{0, 255, 0, 128}));
+  expect_error([&] { as_picture(image); }, {"[3, 2, 3]", "(n, channels, height, width)"});
+}
+
 TEST(Cifar, PlanesBecomePixels) {
   const ScratchFolder folder;
   std::vector<uint8_t> ten, hundred;
@@ -168,6 +180,17 @@ TEST(Csv, CellsAreNumbersOrWords) {
   plain.separator = ';';
   plain.has_names = false;
   EXPECT_EQ(decode_csv("1;2\n3;4", "t.csv", plain).columns({"1"}).reals(), (std::vector<double>{2, 4}));
+}
+
+TEST(Csv, CodesAreWordsWhereOneSaysSo) {
+  CsvOptions codes;
+  codes.words = {"place"};
+  const Table t = decode_csv("place,size\n0901,1\n10,2\n0901,3\n", "t.csv", codes);
+  EXPECT_EQ(t.words.at("place"), (std::vector<std::string>{"0901", "10"}));
+  EXPECT_EQ(t.columns({"place"}).reals(), (std::vector<double>{0, 1, 0}));
+  EXPECT_EQ(t.words.count("size"), 0U);
+  codes.words = {"town"};
+  expect_error([&] { decode_csv("place\n1\n", "t.csv", codes); }, {"t.csv", "'town'"});
 }
 
 TEST(Csv, ErrorsNameTheLine) {

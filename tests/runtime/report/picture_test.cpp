@@ -9,6 +9,7 @@
 
 #include "runtime/report/contact_sheet.h"
 #include "runtime/report/font.h"
+#include "runtime/report/html_report.h"
 #include "runtime/report/plot.h"
 #include "tests/scratch_folder.h"
 
@@ -160,6 +161,18 @@ TEST(Plot, ShowsEverySeriesOnItsAxis) {
   Plot only_loss = two_series();
   only_loss.series.pop_back();
   EXPECT_EQ(count(draw(only_loss), colours::orange), 0);
+}
+
+TEST(Plot, PointsStandAlone) {
+  Plot p;
+  p.series = {{"", {0, 1, 2}, {0, 5, 0}, colours::red, Axis::left, 9, Style::points}};
+  const int64_t each = count(draw(p), colours::red) / 3;
+  EXPECT_NEAR(static_cast<double>(each), 3.1416 * 4 * 4, 12);  // pixels that are covered in whole
+  const std::string svg = to_svg(p);
+  EXPECT_EQ(svg.find("<polyline"), std::string::npos);
+  EXPECT_TRUE(contains(svg, "<circle r=\"3\""));
+  p.series[0].y[1] = NAN;
+  EXPECT_EQ(count(draw(p), colours::red), 2 * each);
 }
 
 TEST(Plot, SurvivesEmptyConstantAndNotFiniteSeries) {

@@ -59,6 +59,21 @@ TEST(SourceLoader, BatchesAreTheSameForAnyNumberOfThreads) {
   }
 }
 
+TEST(ChangedLoader, ChangesEachBatchByItsEpochAndNumber) {
+  BatchOptions options;
+  options.size = 4;
+  const Loader loader = changed(batches_of(numbers(11), options), [](Examples &b, int64_t epoch, int64_t number) {
+    b.target = Tensor::full({b.size()}, static_cast<double>(100 * epoch + number));
+  });
+  EXPECT_EQ(loader.samples, 11);
+  const std::vector<Examples> all = all_of(loader, 2), rest = all_of(loader, 2, 1);
+  ASSERT_EQ(all.size(), 3U);
+  ASSERT_EQ(rest.size(), 2U);
+  EXPECT_EQ(all[2].target.reals(), (std::vector<double>{202, 202, 202}));
+  EXPECT_EQ(rest[0].target.reals(), all[1].target.reals());
+  EXPECT_EQ(rest[0].x.reals(), all[1].x.reals());
+}
+
 TEST(SourceLoader, WhatCannotBeReadIsNamedOrLeftOutAndCounted) {
   BatchOptions options;
   options.size = 4;
