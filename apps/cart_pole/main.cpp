@@ -139,7 +139,7 @@ struct TrainCommand {
     plot.x_label = "episode";
     plot.left_label = "return";
     const double last = std::max(1.0, static_cast<double>(returns.size()));
-    plot.series = {{"an episode", episodes, returns, {150, 185, 225}, Axis::left, 4, /*is_points=*/true},
+    plot.series = {{"an episode", episodes, returns, {150, 185, 225}, Axis::left, 4, Style::points},
                    {"mean of the last 100", episodes, means, colours::blue},
                    {"goal", {1, last}, {goal, goal}, colours::green, Axis::left, 1.5}};
     write_png(training.file("returns.png"), draw(plot).pixels());
