@@ -193,6 +193,38 @@ TEST(Plot, SurvivesEmptyConstantAndNotFiniteSeries) {
   EXPECT_TRUE(contains(error_of([&] { draw(p); }), "too small"));
 }
 
+TEST(Plot, PointsAreNotJoined) {
+  Plot p;
+  p.series = {{"", {0, 1, 2}, {0, 1, 0}, colours::red, Axis::left, 8}};
+  const int64_t joined = count(draw(p), colours::red);
+  p.series[0].style = Style::points;
+  const int64_t apart = count(draw(p), colours::red);
+  EXPECT_GT(apart, 3 * 25);  // three discs, of which one is whole
+  EXPECT_LT(apart, 3 * 51);
+  EXPECT_GT(joined, 10 * apart);
+}
+
+TEST(Plot, ABandFillsWhatIsBetweenItsLines) {
+  Plot p;
+  p.bands = {{"", {0, 1, 2}, {1, 1, 1}, {3, 3, 3}, colours::purple}};
+  p.series = {{"", {0, 2}, {0, 4}, colours::blue, Axis::left, 1}};  // the axis goes from 0 to 4
+  const Canvas c = draw(p);
+  const int64_t middle = c.width() / 2;
+  int64_t inside = 0, whole = 0, last = -1;
+  for (int64_t y = 0; y < c.height(); ++y) {
+    inside += c.at(middle - 40, y) == colours::purple;
+    if (c.at(middle - 40, y) == colours::light_grey || c.at(middle - 40, y) == colours::grey) {
+      if (last < 0) last = y;  // the highest line of the axis
+      whole = y - last;
+    }
+  }
+  EXPECT_NEAR(static_cast<double>(inside) / static_cast<double>(whole), 0.5, 0.03);
+  p.bands[0].high.pop_back();
+  EXPECT_TRUE(contains(error_of([&] { draw(p); }), "3 low and 2 high"));
+  p.bands[0] = {"turned", {1, 0}, {0, 0}, {1, 1}};
+  EXPECT_TRUE(contains(error_of([&] { draw(p); }), "'turned'"));
+}
+
 TEST(ContactSheet, FramesPicturesByRightAndWrong) {
   ContactSheet s;
   s.columns = 3;
