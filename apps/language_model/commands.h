@@ -1,0 +1,12 @@
+#pragma once
+// The commands of the program, a file each.
+
+#include "apps/saltern/command.h"
+
+namespace saltern {
+
+void define_train_language(CLI::App &app, Action &chosen);
+void define_generate(CLI::App &app, Action &chosen);
+void define_export(CLI::App &app, Action &chosen);
+
+}  // namespace saltern
