@@ -11,7 +11,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "apps/exit_codes.h"
+#include "apps/program.h"
 #include "runtime/data/batches.h"
 #include "runtime/files/file.h"
 #include "runtime/kernels/thread_pool.h"
@@ -84,22 +84,5 @@ struct TrainingOptions {
     std::cout << facts.dump() << "\n";
   }
 };
-
-// Reads the command line and does what it asks for; gives the exit code.
-inline int run_program(CLI::App &app, int argc, char **argv, const Action &action) {
-  std::string message;
-  const int code = exit_code_of(
-      [&] {
-        try {
-          app.parse(argc, argv);
-        } catch (const CLI::ParseError &e) {
-          return app.exit(e) == 0 ? 0 : bad_usage;
-        }
-        return action();
-      },
-      message);
-  if (!message.empty()) std::cerr << app.get_name() << ": " << message << "\n";
-  return code;
-}
 
 }  // namespace saltern

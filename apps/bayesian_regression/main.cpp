@@ -24,7 +24,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct Settings {
   std::string data, x, y, output = "bayes";
   int64_t degree = 3;
   double noise = 0.25, prior = 2;
@@ -50,7 +50,7 @@ Points a_wave(double noise, uint64_t seed) {
   return p;
 }
 
-Points read_points(const Options &o) {
+Points read_points(const Settings &o) {
   if (o.data.empty()) return a_wave(o.noise, o.hamiltonian.seed);
   const Table table = read_csv(o.data);
   if (table.names.size() < 2) fail(o.data, ": expected at least two columns");
@@ -151,7 +151,7 @@ std::string fault_of(const Result &r) {
   return "";
 }
 
-int run(Options o) {
+int run(Settings o) {
   set_threads(1);  // rows are few
   const Points points = on_input([&] { return read_points(o); });
   std::error_code error;
@@ -201,7 +201,7 @@ int run(Options o) {
   return 0;
 }
 
-void define(CLI::App &app, Options &o) {
+void define(CLI::App &app, Settings &o) {
   const CLI::Range count(int64_t{1}, int64_t{1} << 30);
   app.add_option("--data", o.data, "A table with names in its first line (.csv); else a wave with noise");
   app.add_option("--x", o.x, "Its column of x; else the first");
@@ -243,7 +243,7 @@ int main(int argc, char **argv) {
       "Finds the posterior of a polynomial's weights by variational inference and by Hamiltonian Monte Carlo, and "
       "compares both with the closed form",
       "bayesian_regression");
-  Options options;
-  define(app, options);
-  return run_program(app, argc, argv, [&] { return run(options); });
+  Settings settings;
+  define(app, settings);
+  return run_program(app, argc, argv, [&] { return run(settings); });
 }

@@ -1,7 +1,11 @@
 #pragma once
 // The commands of the program, a file each.
 
-#include "apps/saltern/command.h"
+#include "apps/exit_codes.h"
+
+namespace CLI {
+class App;
+}
 
 namespace saltern {
 
