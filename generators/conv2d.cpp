@@ -73,7 +73,8 @@ const Kernel conv2d_gradient_w(
       const Halide::Func out = k.output("dw", dw);
       k.schedule(formula::Pattern::contraction, [&](const Machine &m) {
         schedules::weight_gradient(k, m,
-                                   {out, k.stage(dw).func, k.stage(x).func, k.stage(dy).func, k.size(x.extent(0))});
+                                   {out, k.stage(dw).func, k.stage(x).func, k.stage(dy).func, k.size(x.extent(0)),
+                                    k.size(dy.extent(4)), k.size(x.extent(4)), k.size(kernel_x), k.size(kernel_y)});
       });
     },
     calls(cases, &ConvolutionCase::gradient_w), timings(squares, &ConvolutionCase::gradient_w));

@@ -11,7 +11,7 @@ void weight_gradient(Build &build, const Machine &m, const WeightGradient &c) {
   if (m.is_gpu())
     gpu::weight_gradient(c, build.tuned(gpu::WeightGradientKnobs::fitting()));
   else
-    weight_gradient(c, m, build.tuned(WeightGradientKnobs::fitting(m)));
+    weight_gradient(c, m, build.tuned(WeightGradientKnobs::fitting(m, c)));
 }
 
 }  // namespace saltern::schedules

@@ -101,6 +101,9 @@ void define_bench(CLI::App &app, Action &chosen) {
       "--train", whole->train,
       "Time a training step on random data: forward, loss, gradients and update, compiled for its exact shapes");
   app.add_flag("--tape", whole->tape, "With --train: by library kernels, one after the other, as nets train in C++");
+  // For bench/peers.py, which lets several programs take turns.
+  app.add_flag("--bursts", whole->bursts, "With --train: answer lines of seconds with milliseconds of steps")
+      ->group("");
   whole->training.add_to(app);
   app.add_flag("--json", whole->json, "One line of JSON");
   app.callback([whole, &app, &chosen] {

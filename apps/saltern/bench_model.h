@@ -16,7 +16,7 @@ struct BenchModelOptions {
   double seconds = 2;
   bool compiled = false, layers = false, json = false;
   std::string trace;  // a file for it
-  bool train = false, tape = false;
+  bool train = false, tape = false, bursts = false;
   TrainingOptions training;
 };
 

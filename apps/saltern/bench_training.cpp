@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <iostream>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -21,9 +22,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Milliseconds of each step, sorted.
-std::vector<double> timed_steps(const std::function<void()> &step, double seconds) {
-  constexpr size_t least = 5;
-  for (int i = 0; i < 2; ++i) step();  // the first ones allocate
+std::vector<double> timed_steps(const std::function<void()> &step, double seconds, size_t least) {
   std::vector<double> times;
   const auto until = Clock::now() + std::chrono::duration<double>(seconds);
   while (times.size() < least || Clock::now() < until) {
@@ -35,6 +34,14 @@ std::vector<double> timed_steps(const std::function<void()> &step, double second
   return times;
 }
 
+// For every line of seconds, steps for so long, and their milliseconds as a JSON list.
+int answer_bursts(const std::function<void()> &step, size_t peak) {
+  std::cout << nlohmann::json{{"peak_bytes", peak}}.dump() << std::endl;
+  for (std::string line; std::getline(std::cin, line);)
+    std::cout << nlohmann::json(timed_steps(step, std::stod(line), 1)).dump() << std::endl;
+  return 0;
+}
+
 }  // namespace
 
 int bench_training(const BenchModelOptions &o) {
@@ -44,7 +51,7 @@ int bench_training(const BenchModelOptions &o) {
                          : o.tape && o.training.memory > 0 ? "--memory with --tape"
                                                            : nullptr;
   if (not_here)
-    throw BadInput(std::string(not_here) + " is not for --train, whose steps are compiled unless --tape is given");
+    throw BadInput(std::string(not_here) + " is not for this kind of step: --train compiles it unless --tape is given");
   o.device.expect_cpu("--train", "steps are compiled for it");
   const LimitInstructionSet limit(o.machine.set());
   set_threads(o.machine.threads);
@@ -76,10 +83,12 @@ int bench_training(const BenchModelOptions &o) {
   std::optional<size_t> without_limit;
   if (o.training.memory > 0) without_limit = compiled_in(0).memory_bytes();
   if (!o.tape) compiled = compiled_in(o.training.memory);
-  const std::vector<double> times =
-      timed_steps([&] { o.tape ? on_tape() : void(last = (*compiled)(batch)); }, o.seconds);
-  const double median = times[times.size() / 2];
+  const auto step = [&] { o.tape ? on_tape() : void(last = (*compiled)(batch)); };
+  for (int i = 0; i < 2; ++i) step();  // the first ones allocate
   const size_t peak = o.tape ? memory_use().most_in_use : compiled->memory_bytes();
+  if (o.bursts) return answer_bursts(step, peak);
+  const std::vector<double> times = timed_steps(step, o.seconds, 5);
+  const double median = times[times.size() / 2];
   std::optional<LayerTimes> layers;
   if (o.layers) {
     layers.emplace(compiled_layers_of(model.step()));

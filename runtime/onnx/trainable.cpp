@@ -51,8 +51,8 @@ bool is_read(const Graph &graph, const std::string &name) { return !name.empty()
 void make_trainable(Graph &graph) {
   for (Graph::Node &n : graph.nodes) {
     if (!n.domain.empty() && n.domain != "ai.onnx") continue;
-    const bool norm = n.operation == "BatchNormalization", drop = n.operation == "Dropout";
-    if (!norm && !drop && n.operation != "Conv") continue;
+    const bool norm = n.operation == "BatchNormalization";
+    if (!norm && n.operation != "Conv" && n.operation != "Dropout" && n.operation != "Relu") continue;
     for (size_t o = 1; o < n.outputs.size(); ++o)
       if (is_read(graph, n.outputs[o]))
         unsupported(describe(n), ": its output '", n.outputs[o], "' is read, which training has not");

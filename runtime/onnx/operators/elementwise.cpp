@@ -115,6 +115,15 @@ void bit_shift(Lowering &n) {
   give_binary(n, one_of(shifts, "direction", n.attributes().word("direction")));
 }
 
+// As an operation, whose gradient is 0 at 0: that of a formula is 1 there.
+void training_relu(Lowering &n) {
+  const Operand &x = n.input(0);
+  if (x.type == Type::f32)
+    n.give(0, n.operation("relu", {x}, {}, x.shape));
+  else
+    n.give(0, algorithms::relu(x));
+}
+
 void prelu(Lowering &n) {
   const Operand &x = n.input(0);
   Operand slope = n.input(1);
@@ -235,6 +244,7 @@ const OperatorList elementwise_operators = with_functions({
     {"Pow", lower_power},
     {"Reciprocal", mapped(algorithms::reciprocal)},
     {"Relu", mapped(algorithms::relu)},
+    {"Relu", training_relu, nullptr, training_domain},
     {"Selu", mapped(algorithms::selu, {"alpha", 1.67326319217681884765625}, {"gamma", 1.05070102214813232421875})},
     {"Shrink", mapped(shrink, {"lambd", 0.5}, {"bias", 0})},
     {"Sigmoid", mapped(algorithms::sigmoid)},

@@ -162,7 +162,11 @@ TEST(CompiledTraining, GradientsOfConvolutionsAreThoseOfTheExecutor) {
                         Case{{5, 2, 1, 1}, {1, 2, 4, 4}, {1, 1}, {1, 1, 1, 1}, {1, 1}, 1},
                         Case{{4, 2, 3, 3}, {2, 2, 7, 6}, {2, 1}, {1, 1, 1, 1}, {1, 1}, 1},
                         Case{{9, 3, 3, 3}, {2, 3, 7, 6}, {2, 1}, {1, 0, 1, 1}, {1, 2}, 1},
-                        Case{{16, 2, 3, 1}, {1, 4, 9, 5}, {2, 2}, {1, 0, 1, 0}, {1, 1}, 2}}) {
+                        Case{{16, 2, 3, 1}, {1, 4, 9, 5}, {2, 2}, {1, 0, 1, 0}, {1, 1}, 2},
+                        // Few channels: windows are in registers, as a whole, by columns, not at all.
+                        Case{{6, 1, 5, 5}, {3, 1, 11, 9}, {1, 1}, {2, 2, 2, 2}, {1, 1}, 1},
+                        Case{{16, 6, 5, 5}, {2, 6, 9, 10}, {1, 1}, {0, 0, 0, 0}, {1, 1}, 1},
+                        Case{{40, 13, 3, 3}, {2, 13, 6, 17}, {1, 2}, {1, 1, 1, 1}, {1, 1}, 1}}) {
     Shape dy = {c.x[0], c.w[0], 0, 0};
     for (size_t d = 0; d < 2; ++d)
       dy[d + 2] = (c.x[d + 2] + c.pads[d] + c.pads[d + 2] - c.dilations[d] * (c.w[d + 2] - 1) - 1) / c.strides[d] + 1;
