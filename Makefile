@@ -39,8 +39,9 @@ build/peers/requirements.installed: bench/requirements.txt
 	cp $< $@
 
 bench-peers: configure build/peers/requirements.installed
-	$(cmake) --build --preset release --target peer_worker
+	$(cmake) --build --preset release --target peer_worker saltern
 	build/peers/bin/python bench/peers.py build/release/bin/peer_worker
+	build/peers/bin/python bench/peers.py --train build/release/bin/saltern
 
 # Layers of the Python module beside PyTorch's.
 bench-layers: configure build/peers/requirements.installed

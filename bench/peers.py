@@ -2,6 +2,10 @@
 whatever else the machine does hits all alike. Prints the ratio of each peer's time to Saltern's, best and median.
 
     python bench/peers.py build/release/bin/peer_worker [--threads 1 2] [--work training_step matmul_1024 ...] [--json]
+    python bench/peers.py --train build/release/bin/saltern [--work mlp lenet5 ...]
+
+With --train, whole training steps of the nets of training_nets.py: Saltern's compiled and on its tape, PyTorch's eager and
+compiled, with the memory that each takes: Saltern's as it says itself, PyTorch's what its process grew by.
 """
 import argparse
 import json
@@ -10,6 +14,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
+
+import training_nets
 
 WORK = ["training_step", "matmul_256", "matmul_1024", "conv2d_64_64_56", "conv2d_128_128_28"]
 
@@ -81,11 +88,33 @@ def ort_work(name, threads):
 PEERS = {"torch": torch_work, "onnxruntime": ort_work}
 
 
-def answer_bursts(work):
+def resident(what):
+    """Bytes of this process: VmRSS now, VmHWM at most."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(what):
+            return int(line.split()[1]) * 1024
+
+
+def torch_step(name, threads, compiled):
+    """A training step and what the process has grown by when it has run."""
+    import torch
+    torch.set_num_threads(threads)
+    torch.randn(2, 2).matmul(torch.randn(2, 2))  # what comes with the library is not the step's
+    before = resident("VmRSS")
+    step = training_nets.step_of(name, compiled)
+    for _ in range(3):
+        step()
+    return step, {"peak_bytes": resident("VmHWM") - before}
+
+
+STEPS = {"torch": False, "torch_compile": True}
+
+
+def answer_bursts(work, said="ready"):
     """For every line of seconds that is read, does the work for so long and prints the milliseconds of each time."""
     for _ in range(3):
         work()
-    print('"ready"', flush=True)
+    print(json.dumps(said), flush=True)
     for line in sys.stdin:
         times, until = [], time.perf_counter() + float(line)
         while not times or time.perf_counter() < until:
@@ -101,7 +130,9 @@ class Worker:
         self.errors = tempfile.TemporaryFile("w+")  # not a pipe, which fills up while nobody reads it
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,
                                         text=True)
-        self.alive = self.process.stdout.readline().strip() == '"ready"'
+        line = self.process.stdout.readline().strip()
+        self.alive = bool(line)
+        self.said = json.loads(line) if line else None
 
     def why(self):
         """The last thing that a worker said before it ended."""
@@ -130,29 +161,60 @@ class Worker:
         self.process.wait()
 
 
-def compare(worker, name, threads, rounds, seconds):
-    workers = [Worker("saltern", [worker, name, str(threads)])]
-    workers += [Worker(p, [sys.executable, __file__, "--serve", p, name, str(threads)]) for p in PEERS]
+def workers_of(options, name, threads):
+    serve = [sys.executable, __file__, "--serve"]
+    if not options.train:
+        return [Worker("saltern", [options.worker, name, str(threads)])] + [
+            Worker(p, serve + [p, name, str(threads)]) for p in PEERS]
+    model = Path(options.nets) / f"{name}.onnx"
+    if not model.exists():
+        subprocess.run([sys.executable, training_nets.__file__, options.nets, name], check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    bench = [options.train, "bench", model, "--train", "--bursts", "--batch", str(training_nets.SIZES[name][0]),
+             "--threads", str(threads)]
+    return [Worker("saltern", bench), Worker("saltern_tape", bench + ["--tape"])] + [
+        Worker(p, serve + [p, name, str(threads)]) for p in options.peers]
+
+
+def compare(options, name, threads):
+    workers = workers_of(options, name, threads)
     row = {"work": name, "threads": threads}
-    for _ in range(rounds):
+    for _ in range(options.rounds):
         for w in workers:
-            w.burst(seconds)
+            w.burst(options.seconds)
     for w in workers:
         w.stop()
-        row[w.name] = ({"min_ms": min(w.times), "median_ms": statistics.median(w.times)} if w.alive
+        row[w.name] = ({"min_ms": min(w.times), "median_ms": statistics.median(w.times)} if w.times
                        else {"left_out": w.why()})
+        if isinstance(w.said, dict):
+            row[w.name].update(w.said)
     own = row["saltern"]
-    for peer in PEERS:
+    for peer in row.keys() - {"work", "threads", "saltern"}:
         if "min_ms" in row[peer] and "min_ms" in own:
             row[peer]["ratio_min"] = row[peer]["min_ms"] / own["min_ms"]
             row[peer]["ratio_median"] = row[peer]["median_ms"] / own["median_ms"]
     return row
 
 
+def table_row(row):
+    """Of --train: milliseconds of each, and its time and memory beside those of the compiled step."""
+    own = row["saltern"]
+    cells = [f"{row['work']:12} {row['threads']:7}  {own['min_ms']:9.3f} ms {own['peak_bytes'] / 1e6:7.1f} MB"]
+    for peer, r in row.items():
+        if peer in ("work", "threads", "saltern"):
+            continue
+        cells.append(f"{peer} {r['ratio_min']:.2f} (median {r['ratio_median']:.2f}), memory "
+                     f"{r['peak_bytes'] / own['peak_bytes']:.2f}" if "ratio_min" in r else f"{peer} —")
+    return "   ".join(cells)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("worker", nargs="?", help="the program peer_worker")
-    parser.add_argument("--work", nargs="+", default=WORK)
+    parser.add_argument("--train", metavar="SALTERN", help="the program saltern, for training steps")
+    parser.add_argument("--peers", nargs="*", default=list(STEPS), choices=list(STEPS), help="of --train")
+    parser.add_argument("--nets", default="build/peers/nets", help="the folder for --train's nets")
+    parser.add_argument("--work", nargs="+")
     parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
     parser.add_argument("--rounds", type=int, default=8)
     parser.add_argument("--seconds", type=float, default=0.5, help="of one burst")
@@ -161,19 +223,25 @@ def main():
     options = parser.parse_args()
     if options.serve:
         peer, name, threads = options.serve
+        if name in training_nets.SIZES:
+            return answer_bursts(*torch_step(name, int(threads), STEPS[peer]))
         return answer_bursts(PEERS[peer](name, int(threads)))
-    if not options.worker:
+    if not options.worker and not options.train:
         parser.error("where is peer_worker?")
-    if not options.json:
+    options.work = options.work or (list(training_nets.SIZES) if options.train else WORK)
+    if not options.json and not options.train:
         print(f"{'work':20} threads  saltern ms   " + "   ".join(f"{p + ' / saltern':>24}" for p in PEERS))
     for threads in options.threads:
         for name in options.work:
-            row = compare(options.worker, name, threads, options.rounds, options.seconds)
+            row = compare(options, name, threads)
             if options.json:
                 print(json.dumps(row), flush=True)
                 continue
             if "min_ms" not in row["saltern"]:
                 sys.exit(f"{name}: {row['saltern']['left_out']}")
+            if options.train:
+                print(table_row(row), flush=True)
+                continue
             peers = "   ".join(
                 f"{row[p]['ratio_min']:7.2f} (median {row[p]['ratio_median']:5.2f})" if "ratio_min" in row[p]
                 else f"{'—':>24}" for p in PEERS)
