@@ -1,10 +1,7 @@
 // saltern: the command-line program.
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <exception>
 
 #include "apps/saltern/command.h"
 #include "runtime/kernels/thread_pool.h"
@@ -31,34 +28,7 @@ const Command commands[] = {
     {"measure-candidate", "Time one candidate schedule", define_measure_candidate, true},
 };
 
-constexpr int failed = 1, bad_usage = 2, not_supported = 3;
-
-// Of output that is buffered; what cannot be written (a full disk) is a failure too.
-void flush_output() {
-  if (std::fflush(stdout) != 0 || std::ferror(stdout)) fail("cannot write the output: ", std::strerror(errno));
-}
-
 }  // namespace
-
-int saltern::exit_code_of(const Action &action, std::string &message) {
-  try {
-    const int code = action();
-    flush_output();
-    return code;
-  } catch (const BadInput &e) {
-    message = e.what();
-    return bad_usage;
-  } catch (const FileError &e) {
-    message = e.what();
-    return bad_usage;
-  } catch (const Unsupported &e) {
-    message = e.what();
-    return not_supported;
-  } catch (const std::exception &e) {
-    message = e.what();
-    return failed;
-  }
-}
 
 int main(int argc, char **argv) {
   CLI::App app("Saltern: neural networks as linkable kernels.", "saltern");

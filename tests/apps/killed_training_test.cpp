@@ -119,7 +119,7 @@ TEST(KilledTraining, AFullDiskIsAnErrorThatNamesTheFolder) {
   const std::string output = folder.file("out");
   const Said said = run_program("fashion_mnist", "train --epochs 2 --data " + folder.file("") + " --output " + output,
                                 "trap '' XFSZ; ulimit -f 200;");  // of 1024 bytes: a part of a checkpoint
-  EXPECT_EQ(said.code, 1);
+  EXPECT_EQ(said.code, 2);
   EXPECT_TRUE(contains(said.all, "cannot write checkpoints to the folder " + output + "/checkpoints"));
   EXPECT_TRUE(fs::is_empty(output + "/checkpoints"));
 }
