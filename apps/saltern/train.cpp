@@ -1,25 +1,21 @@
-// `saltern train`: an imported model learns from data in files, and is written as ONNX again.
-
-#include <fnmatch.h>
+// `saltern train`: a model of a file, or layers that are written down, learn from data in files. All options may be in a text.
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 
 #include "apps/saltern/command.h"
+#include "apps/saltern/config_file.h"
+#include "apps/saltern/file_kind.h"
+#include "apps/saltern/learner.h"
+#include "apps/saltern/loop_options.h"
 #include "apps/saltern/machine_options.h"
-#include "apps/saltern/replaced_head.h"
-#include "apps/saltern/training_data.h"
 #include "generators/model/compile_step.h"
-#include "runtime/onnx/export.h"
-#include "runtime/onnx/optimize.h"
-#include "runtime/report/progress.h"
-#include "runtime/tensor/checkpoint.h"
+#include "runtime/training/training_report.h"
 
 namespace saltern {
 
@@ -28,143 +24,234 @@ namespace {
 namespace fs = std::filesystem;
 
 struct TrainOptions {
-  ModelOptions model;
+  std::string config;
+  LearnerOptions learner;
   TrainingOptions training;
+  LoopOptions loop;
   ThreadOptions threads;
-  std::string data, output;
-  std::vector<std::string> freeze;
-  int64_t head = 0;
-  int epochs = 1;
-  uint64_t seed = 1;
-  PictureOptions pictures;
-  bool skip_damaged = false, json = false;
+  DataOptions reading;
+  std::string data, validation, output;
+  std::optional<bool> compiled;  // else of models of files
+  bool json = false;
+
+  // What else has to be as it was when training is resumed.
+  std::map<std::string, std::string> conditions() const;
 };
 
-bool is_frozen(const std::vector<std::string> &patterns, const std::string &name) {
-  return std::any_of(patterns.begin(), patterns.end(),
-                     [&](const std::string &p) { return fnmatch(p.c_str(), name.c_str(), 0) == 0; });
+std::string joined(const std::vector<std::string> &all) {
+  std::string text;
+  for (const std::string &t : all) text += (text.empty() ? "" : "; ") + t;
+  return text;
 }
 
-// Batch norms whose statistics are among them are as in evaluation mode. Gives how many parameters are frozen.
-int64_t freeze(GraphNet &net, const std::vector<std::string> &patterns) {
-  for (const std::string &p : patterns) {
-    const auto all = net.state();
-    if (std::none_of(all.begin(), all.end(), [&](const auto &e) { return is_frozen({p}, e.first); }))
-      fail("--freeze ", p, ": no parameter is called so; `saltern info --lowered` has their names");
+std::map<std::string, std::string> TrainOptions::conditions() const {
+  const auto text = [](double v) { return CLI::detail::to_string(v); };
+  return {{"net", learner.layers.empty() ? learner.model.path : joined(learner.layers)},
+          {"data", data},
+          {"loss", training.loss},
+          {"optimizer's options", training.optimizer + ", " + text(training.rate) + ", " + text(training.momentum) +
+                                      ", " + text(training.weight_decay)},
+          {"schedule", joined(loop.schedule)},
+          {"batch", std::to_string(training.batch)}};
+}
+
+// The file that stands first is a text with options, or a model. `net` has the same, or layers.
+void find_net(TrainOptions &o, CLI::App &app) {
+  std::string &path = o.learner.model.path;
+  if (!path.empty() && fs::exists(path) && kind_of_file(path) == FileKind::text) {
+    o.config = path;
+    path.clear();
+    use_config(app, o.config);
   }
-  int64_t count = 0;
-  for (const auto &[name, p] : net.named_parameters())
-    if (is_frozen(patterns, name)) p.set_requires_gradient(false), ++count;
-  std::set<std::string> parameters;
-  for (const auto &[name, p] : net.named_parameters()) parameters.insert(name);
-  for (const auto &[name, t] : net.state())
-    if (!parameters.count(name) && is_frozen(patterns, name)) net.freeze_statistics(name);
-  return count;
+  std::vector<std::string> &layers = o.learner.layers;
+  if (layers.size() == 1 && fs::path(layers[0]).has_extension() && layers[0].back() != ')') {
+    if (!path.empty()) throw BadInput("--net " + layers[0] + ": the model is " + path + " already");
+    path = layers[0];
+    layers.clear();
+  }
+  if (path.empty() && layers.empty())
+    throw BadInput("there is nothing to train: give a model, a text with options, or --net 'Linear(784, 10)'");
+  if (!path.empty() && !layers.empty()) throw BadInput("--net: the net is " + path + " already");
+  for (const auto &[name, value] : {std::pair("data", o.data), std::pair("output", o.output)})
+    if (value.empty()) throw BadInput(o.config + (o.config.empty() ? "" : ": ") + "--" + name + " is missing");
 }
 
-std::vector<double> trained(TrainingModel &model, const TrainingData &data, const TrainOptions &o) {
-  const CompiledStep step = on_input([&] {
-    return compile_step(model.net(), model.inputs(), model.loss(), model.optimizer(),
-                        {o.threads.threads, nullptr, static_cast<int64_t>(o.training.memory)});
-  });
-  std::vector<double> losses;
-  for (int epoch = 1; epoch <= o.epochs; ++epoch) {
-    Progress bar("epoch " + std::to_string(epoch) + "/" + std::to_string(o.epochs), data.batches.batches);
-    double sum = 0;
-    int64_t taken = 0;
-    const Loader::Next next = data.batches.from(epoch - 1, 0);
-    for (int64_t b = 0; const std::optional<Examples> batch = on_input(next); ++b) {
-      sum += step(batch->x, batch->target);
-      ++taken;
-      if (!std::isfinite(sum))
-        fail("the loss of batch ", b, " of epoch ", epoch, " is not finite: a smaller --rate may do");
-      bar.update(b + 1, "loss " + std::to_string(sum / static_cast<double>(taken)));
+// What cannot be read while training goes on is bad input, too.
+Loader read_on_input(Loader loader) {
+  loader.from = [of = loader.from](int64_t epoch, int64_t first) -> Loader::Next {
+    return [next = on_input([&] { return of(epoch, first); })] { return on_input(next); };
+  };
+  return loader;
+}
+
+// All samples but a part, shuffled anew in every epoch; and that part.
+struct Held {
+  Order training, validation;
+
+  Held(int64_t count, double share, uint64_t seed) {
+    std::vector<int64_t> all = shuffled(count, seed, ~uint64_t{0});
+    const auto held = static_cast<std::ptrdiff_t>(static_cast<double>(count) * share);
+    if (held < 1 || held >= count) fail("--validation ", share, ": there are ", count, " samples");
+    const std::vector<int64_t> kept(all.begin() + held, all.end());
+    all.resize(static_cast<size_t>(held));
+    std::sort(all.begin(), all.end());
+    validation = [all](int64_t) { return all; };
+    training = [kept, seed](int64_t epoch) {
+      std::vector<int64_t> order = shuffled(static_cast<int64_t>(kept.size()), seed, static_cast<uint64_t>(epoch));
+      for (int64_t &i : order) i = kept[static_cast<size_t>(i)];
+      return order;
+    };
+  }
+};
+
+struct AllData {
+  TrainingData training;
+  std::optional<TrainingData> validation;
+};
+
+AllData all_data(const TrainOptions &o, const DataFiles &files, const Learner &learner, bool whole_batches) {
+  return on_input([&] {
+    BatchOptions shuffled, in_order;
+    shuffled.size = in_order.size = o.training.batch;
+    shuffled.seed = o.loop.seed;
+    in_order.shuffle = false;
+    double share = 0;
+    const bool is_share = CLI::detail::lexical_cast(o.validation, share) && share > 0 && share < 1;
+    if (is_share) {
+      const Held held(files.size(), share, o.loop.seed);
+      shuffled.order = held.training;
+      in_order.order = held.validation;
     }
-    if (taken == 0) throw BadInput(o.data + ": damaged samples leave no whole batch; a smaller --batch may do");
-    losses.push_back(sum / static_cast<double>(taken));
-    bar.finish("loss " + std::to_string(losses.back()));
-  }
-  return losses;
+    DataOptions reading = o.reading;
+    AllData all;
+    if (!o.validation.empty())
+      all.validation = (is_share ? files : DataFiles(o.validation, DataFiles::Part::validation))
+                           .batches(learner.form(), in_order, reading);
+    reading.whole_batches = whole_batches;
+    all.training = files.batches(learner.form(), shuffled, reading);
+    all.training.batches = read_on_input(all.training.batches);
+    if (all.validation) all.validation->batches = read_on_input(all.validation->batches);
+    return all;
+  });
 }
 
-int run_train(const TrainOptions &o) {
-  o.threads.use();
-  if (fs::path(o.output).extension() != ".onnx")
-    throw BadInput("-o " + o.output + ": expected a name that ends with .onnx");
-  const LoadedModel file(o.model);
-  if (!file.is_onnx()) throw BadInput(o.model.path + ": `saltern convert` makes ONNX of it, which this command takes");
-  Model model = on_input([&] {
-    Model m = without_constant_inputs(file.onnx());
-    return o.head > 0 ? with_replaced_head(std::move(m), o.head, o.seed) : m;
-  });
-  TrainingModel training(on_input([&] { return trainable(model, file.shapes(), o.training.batch); }), o.training);
-  const int64_t frozen = on_input([&] { return freeze(training.net(), o.freeze); });
-  BatchOptions batches;
-  batches.size = o.training.batch;
-  batches.seed = o.seed;
-  batches.keep_smaller_last = false;
-  const TrainingData data =
-      on_input([&] { return training_data(training, o.data, batches, o.pictures, o.skip_damaged); });
-  const std::vector<double> losses = trained(training, data, o);
-  // The model as it was, with what was learned; what is frozen has its bits.
-  const std::map<std::string, Tensor> learned = training.net().state();
-  Checkpoint weights;
-  for (const auto &[name, t] : learned) {
-    Tensor &kept = model.graph.values.at(name).constant;
-    if (!is_frozen(o.freeze, name)) kept = t.in_layout(Layout::row_major).clone();
-    weights.tensors[name] = kept;
-  }
-  const std::string beside = fs::path(o.output).replace_extension(".safetensors").string();
-  on_input([&] {
-    save_onnx(o.output, model);
-    save_checkpoint(beside, weights);
-  });
+void say(const TrainOptions &o, Trainer &trainer, Learner &learner, const AllData &data, double seconds,
+         const std::vector<std::string> &files) {
+  const History &history = trainer.history();
+  const std::vector<double> &losses = history.epochs.at("loss");
   if (o.json) {
-    nlohmann::ordered_json line = {{"model", o.output},        {"weights", beside},
-                                   {"samples", data.samples},  {"parameters", training.net().parameter_count()},
-                                   {"frozen_tensors", frozen}, {"losses", losses}};
-    if (!data.classes.empty()) line["classes"] = data.classes;
-    if (data.skipped) line["skipped"] = data.skipped->all();
+    nlohmann::ordered_json line = {{"model", files[0]},
+                                   {"weights", files.back()},
+                                   {"samples", data.training.samples},
+                                   {"parameters", learner.net().parameter_count()},
+                                   {"frozen_tensors", learner.frozen()},
+                                   {"losses", losses},
+                                   {"epochs", history.epochs},
+                                   {"steps", trainer.step()},
+                                   {"resumed_at_step", trainer.resumed_at()},
+                                   {"seconds", seconds}};
+    if (!data.training.classes.empty()) line["classes"] = data.training.classes;
+    if (data.training.skipped) line["skipped"] = data.training.skipped->all();
     std::printf("%s\n", line.dump().c_str());
-  } else {
-    std::printf("%s and %s: loss %g, then %g\n", o.output.c_str(), beside.c_str(), losses.front(), losses.back());
-    for (const auto &[name, why] : data.skipped ? data.skipped->all() : std::map<std::string, std::string>())
-      std::printf("left out: %s: %s\n", name.c_str(), why.c_str());
+    return;
   }
+  std::string names;
+  for (const std::string &f : files) names += (names.empty() ? "" : " and ") + f;
+  std::printf("%s: loss %g, then %g\n", names.c_str(), losses.front(), losses.back());
+  for (const auto &[name, values] : history.epochs)
+    if (name != "loss" && name != "rate") std::printf("%s %g\n", name.c_str(), values.back());
+  if (data.training.skipped)
+    for (const auto &[name, why] : data.training.skipped->all())
+      std::printf("left out: %s: %s\n", name.c_str(), why.c_str());
+}
+
+int trained(const TrainOptions &o) {
+  const auto begin = std::chrono::steady_clock::now();
+  o.threads.use();
+  expect_writable_model(o.output, o.learner.layers.empty());
+  const DataFiles files = on_input([&] { return DataFiles(o.data); });
+  const std::unique_ptr<Learner> learner = learner_of(o.learner, o.training, files, o.loop.seed);
+  const bool compiled = o.compiled.value_or(o.learner.layers.empty());
+  if (!compiled && o.training.memory > 0) throw BadInput("--memory: only compiled steps have a budget");
+  const AllData data = all_data(o, files, *learner, compiled || learner->takes_whole_batches());
+  Module &net = learner->net();
+  const std::unique_ptr<Optimizer> optimizer = on_input([&] { return o.training.optimizer_of(net); });
+
+  const Loader &train = data.training.batches;
+  const int64_t steps = (train.batches + o.loop.accumulate - 1) / o.loop.accumulate;
+  const Loss loss = [&named = o.training.named_loss()](const Variable &y, const Variable &t) { return named.of(y, t); };
+  TrainerOptions options = on_input([&] { return o.loop.trainer(*optimizer, steps); });
+  options.conditions = o.conditions();
+  std::optional<CompiledStep> step;
+  if (compiled) {
+    net.train();
+    step = on_input([&] {
+      return compile_step(net, loss, *optimizer, learner->form().x, learner->form().labels,
+                          {o.threads.threads, nullptr, static_cast<int64_t>(o.training.memory)});
+    });
+    options.compiled = [&](const Examples &e) { return (*step)(e.x, e.target); };
+  }
+  Trainer trainer = on_input([&] { return Trainer(net, loss, *optimizer, options); });
+  o.loop.add_callbacks(trainer, data.validation.has_value(), !o.json);
+  if (o.loop.resume && trainer.checkpoints().last().empty())
+    std::fprintf(stderr, "saltern: there is no checkpoint in %s to go on from: training begins\n",
+                 o.loop.checkpoints.c_str());
+  data.validation ? trainer.fit(train, data.validation->batches) : trainer.fit(train);
+
+  const Averages::Swapped averages(trainer.averages());
+  const std::vector<std::string> written = on_input([&] { return learner->write(o.output); });
+  if (!o.loop.report.empty())
+    on_input([&] {
+      write_report(o.loop.report, trainer, data.validation ? data.validation->batches : train,
+                   {fs::path(o.config.empty() ? o.output : o.config).stem().string(), data.training.classes});
+    });
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+  say(o, trainer, *learner, data, taken.count(), written);
   return 0;
+}
+
+int run_train(TrainOptions &o, CLI::App &app) {
+  find_net(o, app);
+  try {
+    return trained(o);
+  } catch (const BadInput &e) {
+    throw BadInput(o.config + (o.config.empty() ? "" : ": ") + e.what());
+  }
 }
 
 }  // namespace
 
 void define_train(CLI::App &app, Action &chosen) {
   auto o = std::make_shared<TrainOptions>();
-  o->model.add_to(app);
+  o->learner.add_to(app);
   app.add_option("--data", o->data,
                  "An .npz with the arrays x and y, a folder of MNIST's files (train-images-idx3-ubyte), or one with a "
-                 "folder of pictures (.png, .jpg) for each class")
-      ->required();
-  app.add_flag("--skip-damaged", o->skip_damaged, "Leave pictures out that cannot be read, and say which");
+                 "folder of pictures (.png, .jpg) for each class");
+  app.add_option(
+      "--validation", o->validation,
+      "The same, for the numbers val_NAME behind every epoch; of MNIST's files those that begin with t10k. Or a "
+      "part of --data that is held back: 0.1");
+  app.add_flag("--skip-damaged", o->reading.skip_damaged, "Leave pictures out that cannot be read, and say which");
   app.add_option("-o,--output", o->output,
-                 "The model with what it learned: ONNX, and its weights beside it as safetensors")
-      ->required();
-  app.add_option("--freeze", o->freeze,
-                 "Parameters by name that keep their values, with * and ?: 'layer1.*'. Batch norms whose statistics "
-                 "are among them use these. May be given again")
-      ->allow_extra_args(false);
-  app.add_option("--replace-head", o->head, "A new last layer, for so many classes")->check(CLI::Range(1, 1 << 20));
-  app.add_option("--epochs", o->epochs, "How often to go through the data")
-      ->check(CLI::Range(1, 1 << 20))
-      ->capture_default_str();
-  app.add_option("--seed", o->seed, "Of the order of samples and of a new last layer")->capture_default_str();
+                 "The model with what it learned: .onnx, with its weights beside it as safetensors; of layers also "
+                 ".safetensors, a saved net");
+  app.add_flag("--compiled,!--tape", o->compiled,
+               "Steps are compiled for their exact shapes, which takes a C compiler, or taken by library kernels. By "
+               "default, models of files are compiled and layers are not");
   o->training.add_to(app, "");
-  o->pictures.add_to(app);
+  o->loop.add_to(app);
+  o->reading.pictures.add_to(app);
   o->threads.add_to(app);
   app.add_flag("--json", o->json, "One line of JSON");
   app.footer(
+      "  saltern train fashion.toml --epochs 5 --resume\n"
       "  saltern train resnet18.onnx --data flowers/ --freeze 'layer[123].*' --replace-head 10 \\\n"
-      "      --optimizer adamw --epochs 5 -o flowers.onnx\n\nSamples that do not fill a batch are left for another "
-      "epoch.");
-  app.callback([o, &chosen] { chosen = [o] { return run_train(*o); }; });
+      "      --optimizer adamw --epochs 5 -o flowers.onnx\n\n"
+      "A text has options by their long names: data = \"flowers\", epochs = 5, net = [\"Flatten()\", \"Linear(784, "
+      "10)\"]. "
+      "What stands on the command line comes before it. Models of files and compiled steps take whole batches: samples "
+      "that do not fill one are left for another epoch.");
+  app.callback([o, &app, &chosen] { chosen = [o, &app] { return run_train(*o, app); }; });
 }
 
 }  // namespace saltern

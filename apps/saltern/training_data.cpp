@@ -14,11 +14,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char *mnist_images = "train-images-idx3-ubyte", *mnist_labels = "train-labels-idx1-ubyte";
+struct MnistFiles {
+  std::string images, labels;
 
-std::string plain_or_gzipped(const std::string &folder, const char *name) {
-  const std::string plain = (fs::path(folder) / name).string();
-  return fs::exists(plain) ? plain : plain + ".gz";
+  MnistFiles(const std::string &folder, DataFiles::Part part) {
+    const std::string name = part == DataFiles::Part::training ? "train" : "t10k";
+    images = plain_or_gzipped(folder, name + "-images-idx3-ubyte");
+    labels = plain_or_gzipped(folder, name + "-labels-idx1-ubyte");
+  }
+  static std::string plain_or_gzipped(const std::string &folder, const std::string &name) {
+    const std::string plain = (fs::path(folder) / name).string();
+    return fs::exists(plain) ? plain : plain + ".gz";
+  }
+};
+
+bool is_picture_folder(const std::string &path, DataFiles::Part part) {
+  return fs::is_directory(path) && !fs::exists(MnistFiles(path, part).images);
 }
 
 struct Samples {
@@ -40,14 +51,17 @@ Tensor converted(const Tensor &t, Type type, const char *name) {
 }
 
 // An .npz with x and y, or a folder of MNIST's files, whose pixels become numbers from 0 to 1.
-Samples read_samples(const std::string &path) {
+Samples read_samples(const std::string &path, DataFiles::Part part) {
   if (!fs::is_directory(path)) {
     std::map<std::string, Tensor> all = read_npz(path);
-    for (const char *name : {"x", "y"})
+    for (const char *name : {"x", "y"}) {
       if (!all.count(name)) fail(path, " has no array '", name, "'");
+      if (all.at(name).rank() == 0) fail(path, ": the array '", name, "' is one number; expected one for each sample");
+    }
     return {all.at("x"), all.at("y")};
   }
-  const Dataset d = load_idx_dataset(plain_or_gzipped(path, mnist_images), plain_or_gzipped(path, mnist_labels), 256);
+  const MnistFiles files(path, part);
+  const Dataset d = load_idx_dataset(files.images, files.labels, 256);
   const Tensor pixels = d.images.in_layout(Layout::row_major), x = Tensor::empty(pixels.shape());
   for (int64_t i = 0; i < x.size(); ++i) x.data<float>()[i] = static_cast<float>(pixels.data<uint8_t>()[i]) / 255;
   return {x, d.labels};
@@ -60,33 +74,25 @@ void expect_fit(const Tensor &t, const Tensor &like, const char *name) {
     fail("the array '", name, "' is ", to_string(t.shape()), "; a batch of the model is ", to_string(wanted));
 }
 
-Samples samples_for(const TrainingModel &model, const std::string &path) {
-  const Tensor &like_x = model.inputs()[0].second, &like_y = model.inputs()[1].second;
-  Samples s = read_samples(path);
-  expect_fit(s.x, like_x, "x");
-  expect_fit(s.y, like_y, "y");
+Samples samples_for(const BatchForm &form, Samples s) {
+  expect_fit(s.x, form.x, "x");
+  expect_fit(s.y, form.labels, "y");
   if (s.x.extent(0) != s.y.extent(0)) fail("there are ", s.x.extent(0), " of x and ", s.y.extent(0), " of y");
-  s = {converted(s.x, like_x.type(), "x"), converted(s.y, like_y.type(), "y")};
-  if (model.named_loss().of_classes)
+  s = {converted(s.x, form.x.type(), "x"), converted(s.y, form.labels.type(), "y")};
+  if (form.classes > 0)
     for (int64_t label : s.y.integers())
-      if (label < 0 || label >= model.scores()[1])
-        fail("a label is ", label, "; the model has ", model.scores()[1], " classes");
+      if (label < 0 || label >= form.classes) fail("a label is ", label, "; the net has ", form.classes, " classes");
   return s;
 }
 
-bool is_picture_folder(const std::string &path) {
-  return fs::is_directory(path) && !fs::exists(plain_or_gzipped(path, mnist_images));
-}
-
-Source pictures_of(const PictureFolder &folder, const TrainingModel &model, const PictureOptions &options) {
-  if (!model.named_loss().of_classes) fail("folders are classes, which this loss does not take; see --loss");
+Source pictures_of(const PictureFolder &folder, const BatchForm &form, const PictureOptions &options) {
+  if (form.classes == 0) fail("folders are classes, which this loss does not take; see --loss");
   const auto classes = static_cast<int64_t>(folder.classes().size());
-  if (classes != model.scores()[1])
-    fail("there are ", classes, " folders of classes and the model has ", model.scores()[1], "; see --replace-head");
-  const Tensor &x = model.inputs()[0].second;
-  const PicturesFor pictures = pictures_for({x.shape(), x.type(), {}}, options);
+  if (classes != form.classes)
+    fail("there are ", classes, " folders of classes and the model has ", form.classes, "; see --replace-head");
+  const PicturesFor pictures = pictures_for({form.x.shape(), form.x.type(), {}}, options);
   Source source = folder.source(pictures.channels, pictures.sample);
-  source.sample = [of = source.sample, type = model.inputs()[1].second.type()](int64_t i) {
+  source.sample = [of = source.sample, type = form.labels.type()](int64_t i) {
     const Sample s = of(i);
     return Sample{s.x, Tensor::full({}, s.target.item(), type)};
   };
@@ -95,8 +101,9 @@ Source pictures_of(const PictureFolder &folder, const TrainingModel &model, cons
 
 // Batches of which damaged samples were left out, as whole ones.
 Loader::Next whole_batches(const Loader::Next &next, int64_t size) {
-  return [=, rest = std::optional<Examples>()]() mutable -> std::optional<Examples> {
+  return [=, rest = std::optional<Examples>(), none = true]() mutable -> std::optional<Examples> {
     while (std::optional<Examples> batch = next()) {
+      none = none && batch->size() < size;
       if (batch->size() == size) return batch;
       if (rest) {
         rest->x = joined({rest->x, batch->x}, 0);
@@ -107,6 +114,7 @@ Loader::Next whole_batches(const Loader::Next &next, int64_t size) {
       }
       const int64_t more = rest->size() - size;
       if (more < 0) continue;
+      none = false;
       const auto part = [&](int64_t begin, int64_t count) {
         const auto first = rest->samples.begin() + begin;
         return Examples{rest->x.slice(0, begin, count).clone(),
@@ -120,32 +128,54 @@ Loader::Next whole_batches(const Loader::Next &next, int64_t size) {
         rest.reset();
       return whole;
     }
+    if (none) fail("damaged samples leave no whole batch; a smaller --batch may do");
     return std::nullopt;
   };
 }
 
+// Batches that come out of others have other numbers: whoever resumes counts them.
+Loader in_whole_batches(Loader loader, int64_t size) {
+  loader.may_be_fewer = true;
+  loader.from = [of = loader.from, size](int64_t epoch, int64_t first) {
+    const Loader::Next next = whole_batches(of(epoch, 0), size);
+    for (int64_t i = 0; i < first; ++i) next();
+    return next;
+  };
+  return loader;
+}
+
 }  // namespace
 
-TrainingData training_data(const TrainingModel &model, const std::string &path, const BatchOptions &batches,
-                           const PictureOptions &pictures, bool skip_damaged) {
-  if (model.inputs().size() != 2) fail("the model has ", model.inputs().size() - 1, " inputs; data are for one");
+DataFiles::DataFiles(std::string path, Part part)
+    : path_(std::move(path)), is_folder_of_pictures_(is_picture_folder(path_, part)) {
+  if (is_folder_of_pictures_) return;
+  const Samples s = read_samples(path_, part);
+  x_ = s.x;
+  y_ = s.y;
+}
+
+Shape DataFiles::sample() const {
+  return is_folder_of_pictures_ ? Shape() : Shape(x_.shape().begin() + 1, x_.shape().end());
+}
+
+int64_t DataFiles::size() const { return is_folder_of_pictures_ ? PictureFolder(path_).source().size : x_.extent(0); }
+
+TrainingData DataFiles::batches(const BatchForm &form, BatchOptions batches, const DataOptions &options) const {
   TrainingData data;
-  if (is_picture_folder(path)) {
-    const PictureFolder folder(path);
-    const Source source = pictures_of(folder, model, pictures);
-    if (skip_damaged) data.skipped = std::make_shared<Skipped>();
-    data.samples = source.size;
+  batches.keep_smaller_last = !options.whole_batches;
+  if (is_folder_of_pictures_) {
+    const PictureFolder folder(path_);
+    const Source source = pictures_of(folder, form, options.pictures);
+    if (options.skip_damaged) data.skipped = std::make_shared<Skipped>();
     data.classes = folder.classes();
     data.batches = batches_of(source, batches, {2, data.skipped});
-    data.batches.from = [of = data.batches.from, size = batches.size](int64_t epoch, int64_t first) {
-      return whole_batches(of(epoch, first), size);
-    };
+    if (options.whole_batches && options.skip_damaged) data.batches = in_whole_batches(data.batches, batches.size);
   } else {
-    const Samples s = samples_for(model, path);
-    data.samples = s.x.extent(0);
+    const Samples s = samples_for(form, {x_, y_});
     data.batches = batches_of(s.x, s.y, batches);
   }
-  if (data.samples < batches.size)
+  data.samples = batches.order ? static_cast<int64_t>(batches.order(0).size()) : size();
+  if (data.batches.batches < 1)
     fail("there are ", data.samples, " samples for batches of ", batches.size, "; --batch says how many");
   return data;
 }

@@ -1,21 +1,48 @@
 #pragma once
-// What a model is trained on: arrays, MNIST's files, or a folder of pictures in folders of their classes.
+// What a net is trained on: arrays, MNIST's files, or a folder of pictures in folders of their classes.
 
 #include "apps/saltern/picture_inputs.h"
-#include "apps/saltern/training_model.h"
 #include "runtime/training/source_loader.h"
 
 namespace saltern {
 
+// What a batch of a net is.
+struct BatchForm {
+  Tensor x, labels;     // outlines
+  int64_t classes = 0;  // labels are numbers of classes below it; 0: they are as what the net says is
+};
+
 struct TrainingData {
-  Loader batches;  // all of one size: samples that do not fill one are left for another epoch
+  Loader batches;
   int64_t samples = 0;
   std::vector<std::string> classes;  // of folders
   std::shared_ptr<Skipped> skipped;  // null: what cannot be read is an error
 };
 
-// Throws where the data do not fit the model.
-TrainingData training_data(const TrainingModel &model, const std::string &path, const BatchOptions &batches,
-                           const PictureOptions &pictures, bool skip_damaged);
+struct DataOptions {
+  PictureOptions pictures;
+  bool skip_damaged = false;
+  bool whole_batches = false;  // samples that do not fill one are left for another epoch
+};
+
+class DataFiles {
+ public:
+  // Which of MNIST's files: train-images-idx3-ubyte and train-labels-idx1-ubyte, or t10k-*.
+  enum class Part { training, validation };
+
+  // Reads arrays at once, and of pictures their names.
+  explicit DataFiles(std::string path, Part part = Part::training);
+
+  // Of one x. Empty for pictures, which become what is wanted.
+  Shape sample() const;
+  int64_t size() const;
+  // Throws where the data do not fit.
+  TrainingData batches(const BatchForm &form, BatchOptions batches, const DataOptions &options) const;
+
+ private:
+  std::string path_;
+  bool is_folder_of_pictures_;
+  Tensor x_, y_;
+};
 
 }  // namespace saltern

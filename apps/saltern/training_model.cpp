@@ -1,5 +1,7 @@
 #include "apps/saltern/training_model.h"
 
+#include <algorithm>
+
 #include "apps/saltern/command.h"
 #include "runtime/tensor/element.h"
 #include "runtime/tensor/random.h"
@@ -41,9 +43,13 @@ std::string scores_of(const TrainableModel &m, const NamedLoss &loss) {
 TrainingModel::TrainingModel(const LoadedModel &model, const TrainingOptions &o)
     : TrainingModel(on_input([&] { return made_trainable(model, o.batch); }), o) {}
 
-TrainingModel::TrainingModel(const TrainableModel &made, const TrainingOptions &o) : loss_(o.named_loss()) {
+TrainingModel::TrainingModel(TrainableModel made, const TrainingOptions &o) : loss_(o.named_loss()) {
   on_input([&] {
     scores_ = scores_of(made, loss_);
+    // The first output is what the net says of one input.
+    std::vector<std::string> &outputs = made.graph.outputs;
+    outputs.erase(std::remove(outputs.begin(), outputs.end(), scores_), outputs.end());
+    outputs.insert(outputs.begin(), scores_);
     outputs_ = made.outputs;
     scores_shape_ = made.graph.value(scores_).shape;
     if (made.parameters.empty()) fail("it has no parameters: initializers of f32 with dimensions");

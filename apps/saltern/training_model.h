@@ -13,8 +13,9 @@ class TrainingModel {
  public:
   // Throws BadInput or Unsupported where the model, the loss or the batch do not go together.
   TrainingModel(const LoadedModel &model, const TrainingOptions &options);
-  TrainingModel(const TrainableModel &model, const TrainingOptions &options);
+  TrainingModel(TrainableModel model, const TrainingOptions &options);
 
+  // Of one input, it gives the scores that the loss is of.
   GraphNet &net() { return *net_; }
   Optimizer &optimizer() { return *optimizer_; }
   // Outlines of the model's inputs in their order, and then the labels.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "apps/saltern/command.h"
+#include "runtime/nn/written_options.h"
 
 namespace saltern {
 
@@ -17,8 +18,8 @@ std::string optimizer_names() {
   return all;
 }
 
-bool has_option(const OptimizerRow &row, const std::string &name) {
-  return std::any_of(row.options.begin(), row.options.end(), [&](const Option &o) { return o.name == name; });
+bool has_option(const Options &options, const std::string &name) {
+  return std::any_of(options.begin(), options.end(), [&](const Option &o) { return o.name == name; });
 }
 
 template <typename Rows>
@@ -41,7 +42,10 @@ auto &named(const Rows &rows, const char *option, const std::string &name) {
 void TrainingOptions::add_to(CLI::App &app, const std::string &when) {
   app.add_option("--loss", loss, when + names_of(named_losses()) + "; labels are a batch's last input")
       ->capture_default_str();
-  app.add_option("--optimizer", optimizer, when + "one of docs/optimizers.md: sgd, adam, adamw, lion, keras_adam, ...")
+  app.add_option("--optimizer", optimizer,
+                 when +
+                     "one of docs/optimizers.md, with its options or without: sgd, lion, 'AdamW(lr=0.001, betas=(0.9, "
+                     "0.95))', ...")
       ->capture_default_str();
   app.add_option("--rate", rate, when + "the learning rate; by default 0.01 for sgd, else the optimizer's own")
       ->check(CLI::PositiveNumber);
@@ -70,17 +74,22 @@ void expect_train(const CLI::App &app, bool train) {
 const NamedLoss &TrainingOptions::named_loss() const { return named(named_losses(), "--loss", loss); }
 
 std::unique_ptr<Optimizer> TrainingOptions::optimizer_of(Module &net) const {
-  const OptimizerRow *row = find_optimizer(optimizer);
+  const nn::WrittenCall call = on_input([&] { return nn::written_call(optimizer); });
+  const OptimizerRow *row = find_optimizer(call.name);
   if (!row || !row->rule || row->only_touched)
     throw BadInput("--optimizer " + optimizer + ": expected one of " + optimizer_names());
-  Attributes options;
-  const auto set = [&](const char *option, const char *name, double value) {
-    if (!has_option(*row, name))
+  Options all = {row->rate};
+  all.insert(all.end(), row->options.begin(), row->options.end());
+  Attributes options = nn::written_options(call, all);
+  const auto set = [&](const char *option, const std::string &name, double value) {
+    if (!has_option(all, name))
       throw BadInput(std::string(option) + ": " + row->name + " has no option '" + name + "'");
+    if (options.has(name)) throw BadInput(std::string(option) + ": --optimizer " + optimizer + " has it already");
     options.set(name, value);
   };
   constexpr double usual_descent = 0.01;  // PyTorch's sgd is to be told; its default moves nothing
-  if (rate > 0 || row->operation == "sgd") options.set(row->rate.name, rate > 0 ? rate : usual_descent);
+  if (rate > 0) set("--rate", row->rate.name, rate);
+  if (row->operation == "sgd" && !options.has(row->rate.name)) options.set(row->rate.name, usual_descent);
   if (momentum != 0) set("--momentum", "momentum", momentum);
   if (weight_decay >= 0) set("--weight-decay", "weight_decay", weight_decay);
   return std::make_unique<Optimizer>(saltern::optimizer(row->operation, net, options));

@@ -1,7 +1,8 @@
 #include "runtime/nn/signature.h"
 
 #include <algorithm>
-#include <cctype>
+
+#include "runtime/nn/written.h"
 
 namespace saltern::nn {
 
@@ -37,23 +38,6 @@ std::vector<std::string> parts_of(const std::string &text) {
   return parts;
 }
 
-Argument written(const std::string &text) {
-  if (text == "None") return {};
-  if (text == "True") return true;
-  if (text == "False") return false;
-  if (text.front() == '\'') return text.substr(1, text.size() - 2);
-  if (text.front() == '(') {
-    Argument::List list;
-    for (const std::string &part : parts_of(text.substr(1, text.size() - 2))) list.push_back(written(part));
-    return list;
-  }
-  if (text.find_first_not_of("+-0123456789") == std::string::npos) return static_cast<int64_t>(std::stoll(text));
-  size_t end = 0;
-  const double number = std::stod(text, &end);
-  if (end != text.size()) fail("a signature has the default '", text, "'");
-  return number;
-}
-
 }  // namespace
 
 std::string to_string(const Argument &a) {
@@ -65,8 +49,7 @@ std::string to_string(const Argument &a) {
     return text.str();
   }
   if (const auto *w = a.as<std::string>()) return "'" + *w + "'";
-  if (const auto *v = a.as<Variable>())
-    return "a tensor " + std::string(facts(v->type()).name) + to_string(v->shape());
+  if (const auto *v = a.as<Variable>()) return "a tensor " + std::string(facts(v->type()).name) + to_string(v->shape());
   if (const auto *v = a.as<Value>()) return "a tensor of rank " + std::to_string(v->rank());
   if (a.as<Argument::Part>()) return "a module";
   if (const auto *list = a.as<Argument::List>()) {
@@ -103,7 +86,7 @@ Signature::Signature(const std::string &text) : text_(text) {
     Parameter p;
     p.name = trimmed(part.substr(0, equals));
     p.is_required = equals == std::string::npos;
-    if (!p.is_required) p.otherwise = written(trimmed(part.substr(equals + 1)));
+    if (!p.is_required) p.otherwise = written_constant(part.substr(equals + 1));
     p.by_name_only = by_name_only;
     parameters_.push_back(std::move(p));
   }

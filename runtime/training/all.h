@@ -9,6 +9,7 @@
 #include "runtime/training/early_stopping.h"
 #include "runtime/training/estimator.h"
 #include "runtime/training/logging.h"
+#include "runtime/training/plateau.h"
 #include "runtime/training/progress_bar.h"
 #include "runtime/training/source_loader.h"
 #include "runtime/training/trainer.h"

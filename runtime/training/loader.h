@@ -23,6 +23,7 @@ struct Loader {
 
   int64_t samples = 0, batches = 0;                        // of an epoch
   std::function<Next(int64_t epoch, int64_t first)> from;  // from batch `first` on to the end of the epoch
+  bool may_be_fewer = false;                               // batches: where samples may turn out to be damaged
 };
 
 // Pictures (runtime/data/batches.h), made by a background thread.

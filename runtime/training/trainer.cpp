@@ -23,6 +23,8 @@ Trainer::Trainer(Module &net, Loss loss, Optimizer &optimizer, TrainerOptions op
   if (!(options_.clip_norm >= 0)) fail("training: gradients are clipped to a norm of ", options_.clip_norm);
   if (!(options_.average >= 0 && options_.average < 1))
     fail("training: the averages' decay is ", options_.average, "; expected 0 to 1, without 1");
+  if (options_.compiled && (options_.accumulate != 1 || options_.clip_norm != 0))
+    fail("training: a compiled step neither clips gradients nor adds those of several batches");
   if (options_.average != 0) averages_ = std::make_unique<Averages>(net, options_.average);
   best_ = Monitor{options_.checkpoints.best}.worst();
 }
@@ -67,7 +69,7 @@ void Trainer::begin(const Loader &train) {
   try {
     restore(c);
   } catch (const Error &e) {
-    fail(last, ": ", e.what());
+    throw FileError(last + ": " + e.what());
   }
   resumed_at_ = saved_at_ = step_;
 }
@@ -86,7 +88,9 @@ bool Trainer::train_epoch(const Loader &train) {
     if (stopping_) return false;
     if (options_.checkpoints.every_steps > 0 && step_ % options_.checkpoints.every_steps == 0) save();
   }
-  if (batch_ != train.batches) fail("training: the data say ", train.batches, " batches and gave ", batch_);
+  if (!batches.empty()) take_step(batches);
+  if (batch_ != train.batches && !train.may_be_fewer)
+    fail("training: the data say ", train.batches, " batches and gave ", batch_);
   return true;
 }
 
@@ -119,9 +123,7 @@ double Trainer::accumulate(const Examples &batch, double weight) {
   return value;
 }
 
-void Trainer::take_step(const std::vector<Examples> &batches) {
-  net_.train();
-  if (options_.rate) optimizer_.set_rate(options_.rate(step_));
+double Trainer::tape_step(const std::vector<Examples> &batches) {
   int64_t samples = 0;
   for (const Examples &b : batches) samples += b.size();
   double loss = 0;
@@ -134,6 +136,20 @@ void Trainer::take_step(const std::vector<Examples> &batches) {
   for (const auto &c : callbacks_) c->on_gradients(*this);
   optimizer_.step();
   optimizer_.clear_gradients();
+  return loss;
+}
+
+double Trainer::compiled_step(const Examples &batch) {
+  const double loss = options_.compiled(batch);
+  if (!std::isfinite(loss)) fail("step ", step_ + 1, ": the loss is ", loss);
+  epoch_loss_.add(loss, static_cast<double>(batch.size()));
+  return loss;
+}
+
+void Trainer::take_step(const std::vector<Examples> &batches) {
+  net_.train();
+  if (options_.rate) optimizer_.set_rate(options_.rate(step_));
+  const double loss = options_.compiled ? compiled_step(batches[0]) : tape_step(batches);
   if (averages_) averages_->update();
   ++step_;
   batch_ += static_cast<int64_t>(batches.size());
@@ -149,7 +165,8 @@ void Trainer::take_step(const std::vector<Examples> &batches) {
 
 void Trainer::close_epoch(const Loader *validation) {
   Logs logs = {{"loss", epoch_loss_.value()}, {"rate", optimizer_.rate()}};
-  for (const auto &m : options_.metrics) logs[m->name()] = m->value();
+  if (!options_.compiled)
+    for (const auto &m : options_.metrics) logs[m->name()] = m->value();
   if (validation)
     for (const auto &[name, value] : evaluate(*validation)) logs["val_" + name] = value;
   reset_counts();

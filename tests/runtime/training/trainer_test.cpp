@@ -10,6 +10,7 @@
 #include "runtime/kernels/thread_pool.h"
 #include "runtime/nn/all.h"
 #include "runtime/training/early_stopping.h"
+#include "runtime/training/plateau.h"
 #include "tests/errors.h"
 
 namespace saltern {
@@ -278,6 +279,75 @@ TEST(Trainer, PredictsInTheOrderOfTheData) {
   const std::vector<double> wanted = net(data.x).value().reals();
   const std::vector<double> found = trainer.predict(batches_of(data.x, data.labels, batches(5))).reals();
   for (size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(found[i], wanted[i], 1e-6);
+}
+
+// A step by hand in the place of the tape's: the same bits, and what it cannot do is refused.
+TEST(Trainer, TakesStepsThatSomebodyElseComputes) {
+  const Data data;
+  const auto trained = [&](bool by_hand) {
+    Sequential net = net_of(0.3);
+    SGD optimizer(net, {0.1, 0.9});
+    TrainerOptions options;
+    options.epochs = 2;
+    options.seed = 5;
+    options.metrics = {std::make_shared<Accuracy>()};
+    if (by_hand)
+      options.compiled = [&](const Examples &e) {
+        const Variable l = loss(net(e.x), e.target);
+        backward(l);
+        optimizer.step();
+        optimizer.clear_gradients();
+        return l.value().item();
+      };
+    Trainer trainer(net, loss, optimizer, options);
+    const History history = trainer.fit(batches_of(data.x, data.labels, batches(4)), batches_of(data.x, data.labels));
+    return std::pair(history.epochs, all_values(net.state()));
+  };
+  const auto [tape, parameters] = trained(false);
+  const auto [hand, same] = trained(true);
+  EXPECT_EQ(parameters, same);
+  EXPECT_EQ(tape.at("loss"), hand.at("loss"));
+  EXPECT_EQ(tape.at("val_accuracy"), hand.at("val_accuracy"));
+  EXPECT_EQ(tape.count("accuracy"), 1U);
+  EXPECT_EQ(hand.count("accuracy"), 0U);  // nobody saw what the net said
+
+  Sequential net = net_of();
+  SGD optimizer(net, {0.1});
+  TrainerOptions options;
+  options.compiled = [](const Examples &) { return NAN; };
+  expect_error([&] { Trainer(net, loss, optimizer, options).fit(batches_of(data.x, data.labels)); }, {"step 1", "nan"});
+  options.clip_norm = 1;
+  expect_error([&] { Trainer(net, loss, optimizer, options); }, {"compiled", "clips"});
+}
+
+TEST(Trainer, GoesOnWhereSamplesLeftFewerBatches) {
+  const Data data;
+  Loader fewer = batches_of(data.x, data.labels, batches(4));
+  fewer.batches += 2;
+  Sequential net = net_of();
+  SGD optimizer(net, {0.1});
+  TrainerOptions options;
+  options.accumulate = 4;
+  expect_error([&] { Trainer(net, loss, optimizer, options).fit(fewer); }, {"8 batches", "gave 6"});
+  fewer.may_be_fewer = true;
+  Trainer trainer(net, loss, optimizer, options);
+  trainer.fit(fewer);
+  EXPECT_EQ(trainer.step(), 2);  // four batches, and the two that were left
+}
+
+TEST(Trainer, MakesTheRateLessOnAPlateau) {
+  const Data data;
+  Sequential net = net_of();
+  SGD optimizer(net, {1e-12});  // nothing is learned
+  TrainerOptions options;
+  options.epochs = 5;
+  Trainer trainer(net, loss, optimizer, options);
+  trainer.add(std::make_shared<ReduceOnPlateau>("loss", Attributes{{"factor", 0.5}, {"patience", 1.0}, {"eps", 0.0}}));
+  // The first is the best; behind two that are not better the rate is halved.
+  BatchOptions in_order;
+  in_order.shuffle = false;
+  const std::vector<double> rates = trainer.fit(batches_of(data.x, data.labels, in_order)).epochs.at("rate");
+  EXPECT_EQ(rates, (std::vector<double>{1e-12, 1e-12, 1e-12, 0.5e-12, 0.5e-12}));
 }
 
 }  // namespace
