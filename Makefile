@@ -3,7 +3,7 @@ cmake := build/venv/bin/cmake
 ctest := build/venv/bin/ctest
 
 .PHONY: demo test setup configure build wheel bench bench-peers bench-layers conformance-compiled torch-modules \
-  torch-operators models random-graphs corner-cases kill-training tensorboard sanitize fuzz format tidy clean torch-metrics
+  torch-operators models random-graphs corner-cases kill-training tensorboard browser sanitize fuzz format tidy clean torch-metrics
 
 setup:
 	@cmake/setup.sh
@@ -86,6 +86,12 @@ tensorboard: configure build/tensorboard_venv/requirements.installed
 
 build/tensorboard_venv/requirements.installed: tests/conformance/tensorboard_requirements.txt
 	python3 -m venv build/tensorboard_venv && build/tensorboard_venv/bin/pip install -q -r $< && cp $< $@
+
+# A report of a training in a browser that nobody looks at.
+browser: configure
+	@cmake/setup.sh cmake/browser_packages.txt
+	$(cmake) --build --preset release --target saltern
+	build/venv/bin/python tests/browser/report_test.py build/release/bin/saltern
 
 # Models out of Python packages beside ONNX Runtime. make models compiled=1 compiles each of them, too.
 models: configure

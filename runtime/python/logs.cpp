@@ -34,8 +34,15 @@ void write_report(const std::string &path, const std::string &title,
                   const std::vector<std::pair<std::string, std::string>> &facts,
                   const std::map<std::string, std::vector<double>> &history, const std::vector<std::string> &classes,
                   const std::vector<std::vector<int64_t>> &confusion, const Pictures &filters, const Pictures &mistakes,
-                  const Layers &layers) {
-  HtmlReport report = {title, facts, epoch_curves(history), classes, confusion, pictures(filters), pictures(mistakes),
+                  const Pictures &activations, const Layers &layers) {
+  HtmlReport report = {title,
+                       facts,
+                       epoch_curves(history),
+                       classes,
+                       confusion,
+                       pictures(filters),
+                       pictures(mistakes),
+                       pictures(activations),
                        {}};
   for (const auto &[name, kind, result, parameters, bytes, milliseconds] : layers)
     report.layers.push_back({name, kind, result, parameters, bytes, milliseconds});

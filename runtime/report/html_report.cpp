@@ -207,6 +207,7 @@ std::string to_html(const HtmlReport &r) {
   section(out, "confusion", "Confusion matrix", confusion(r));
   section(out, "mistakes", "Worst mistakes", pictures(r.mistakes, 84));
   section(out, "filters", "Filters of the first layer", pictures(r.filters, 48));
+  section(out, "activations", "What layers make of a sample", pictures(r.activations, 56));
   section(out, "layers", "Time and memory by layer", layers(r));
   out << "</body>\n</html>\n";
   return out.str();

@@ -26,7 +26,7 @@ struct HtmlReport {
   std::vector<Plot> curves;                     // their left axes
   std::vector<std::string> classes;             // of the confusion matrix, by number where there are none
   std::vector<std::vector<int64_t>> confusion;  // [what it is][what was said]
-  std::vector<Picture> filters, mistakes;
+  std::vector<Picture> filters, mistakes, activations;
   std::vector<Layer> layers;
 };
 

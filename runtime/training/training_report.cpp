@@ -52,6 +52,24 @@ std::vector<HtmlReport::Picture> filters_of(Module &net, size_t most) {
   return all;
 }
 
+bool is_images(const Tensor &t) { return t.rank() == 4 && t.extent(2) * t.extent(3) > 1; }
+
+// Of one sample.
+std::vector<HtmlReport::Picture> activations_of(Module &net, const Tensor &x, const ReportOptions &options) {
+  std::vector<HtmlReport::Picture> all;
+  size_t layers = 0;
+  const Watching watching(
+      layers_of(net), [](const NamedPart &) {},
+      [&](const NamedPart &part, const Variable &y) {
+        if (!is_images(y.value()) || layers++ >= options.layers) return;
+        for (int64_t c = 0; c < std::min(y.extent(1), static_cast<int64_t>(options.channels)); ++c)
+          all.push_back({picture_of(at(y.value().slice(1, c, 1), 0)), part.name + "[" + std::to_string(c) + "]"});
+      });
+  net(x);
+  if (!all.empty() && is_images(x)) all.insert(all.begin(), {picture_of(at(x, 0)), "the sample"});
+  return all;
+}
+
 struct Mistake {
   double loss;
   int64_t sample, is, said;
@@ -172,8 +190,10 @@ HtmlReport report_of(Trainer &trainer, const Loader &test, const ReportOptions &
   Classified classified(report, options);
   const Loader::Next next = test.from(0, 0);
   while (const std::optional<Examples> batch = next()) {
-    if (report.layers.empty())
+    if (report.layers.empty()) {
       report.layers = layer_costs(trainer.net(), batch->x.slice(0, 0, std::min<int64_t>(batch->size(), 64)));
+      report.activations = activations_of(trainer.net(), batch->x.slice(0, 0, 1), options);
+    }
     const bool classes = batch->target.rank() == 1 && !is_real(batch->target.type());
     const Tensor y = trainer.net()(batch->x).value();
     if (classes && y.rank() == 2) classified.add(y, *batch);

@@ -10,9 +10,11 @@ struct ReportOptions {
   std::string title = "Training";
   std::vector<std::string> classes = {};  // names of labels
   size_t mistakes = 12, filters = 64;     // at most
+  size_t layers = 4, channels = 8;        // of activations, at most
 };
 
-// Curves of the history, time and memory by layer, the filters of the first layer that has some; of classifiers, whose
+// Curves of the history, time and memory by layer, the filters of the first layer that has some, and what the first layers
+// whose results are images make of the first sample, channel by channel; of classifiers, whose
 // targets are integers (N) and results (N, C), the confusion matrix and the mistakes with the largest cross entropy too.
 HtmlReport report_of(Trainer &trainer, const Loader &test, const ReportOptions &options = {});
 void write_report(const std::string &path, Trainer &trainer, const Loader &test, const ReportOptions &options = {});

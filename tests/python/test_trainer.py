@@ -323,9 +323,12 @@ def test_report(tmp_path):
     page.feed(text)
     assert page.open == [] and page.asked == []
     wrong = int((t.predict(pictures).argmax(1) != labels).sum())
-    assert page.sections == ['facts', 'curves', 'confusion', *(['mistakes'] if wrong else []), 'filters', 'layers']
-    assert len(page.pictures) == 5 + min(wrong, 12)
-    assert Image.open(io.BytesIO(base64.b64decode(page.pictures[-1]))).size == (3, 3)
+    assert page.sections == ['facts', 'curves', 'confusion', *(['mistakes'] if wrong else []), 'filters', 'activations',
+                             'layers']
+    pixels = [Image.open(io.BytesIO(base64.b64decode(p))) for p in page.pictures]
+    assert [p.size for p in pixels] == [(6, 6)] * min(wrong, 12) + [(3, 3)] * 5 + [(6, 6)] + [(4, 4)] * 10
+    found = np.asarray(seen[0](saltern.tensor(pictures[:1])))[0, 4]
+    assert np.array_equal(np.asarray(pixels[-6]) == 255, found == found.max())
     assert 'Cats &lt;&amp;&gt; dogs' in text and text.count('<svg') == 3
 
 

@@ -7,6 +7,7 @@
 #include <regex>
 
 #include "runtime/training/all.h"
+#include "runtime/training/parts.h"
 #include "tests/scratch_folder.h"
 
 namespace saltern {
@@ -97,9 +98,20 @@ TEST(Shown, TheReportHasWhatTheNetSaid) {
   EXPECT_EQ(report.filters.size(), 4u);
   EXPECT_EQ(report.curves.size(), 4u);  // loss by steps, accuracy, loss, rate
 
+  // The sample, and four channels of a convolution and of what follows it: white is where most is.
+  ASSERT_EQ(report.activations.size(), 9u);
+  EXPECT_EQ(report.activations[1].caption, "0[0]");
+  const Tensor
+      first = (*layers_of(t.net)[0].module)(t.data.from(0, 0)()->x.slice(0, 0, 1)).value().in_layout(Layout::row_major),
+      picture = report.activations[3].pixels;
+  ASSERT_EQ(picture.shape(), (Shape{4, 4, 1}));
+  const float *channel = first.data<float>() + 2 * 16;
+  EXPECT_EQ(picture.data<uint8_t>()[std::max_element(channel, channel + 16) - channel], 255);
+  EXPECT_EQ(picture.data<uint8_t>()[std::min_element(channel, channel + 16) - channel], 0);
+
   const std::string html = to_html(report);
   for (const char *part : {"<title>A &amp; B</title>", "id=\"curves\"", "id=\"confusion\"", "id=\"mistakes\"",
-                           "id=\"filters\"", "id=\"layers\"", "data:image/png;base64,iVBOR"})
+                           "id=\"filters\"", "id=\"activations\"", "id=\"layers\"", "data:image/png;base64,iVBOR"})
     EXPECT_TRUE(contains(html, part));
   // Nothing is asked of the network, but the name of SVG is an address.
   EXPECT_EQ(std::regex_replace(html, std::regex("xmlns=\"http[^\"]*\""), "").find("http"), std::string::npos);

@@ -15,9 +15,32 @@ def _picture(image):
     return tensor(np.round(255 * (image - low) / width).astype(np.uint8))
 
 
+def _layers(net):
+    return [(name, module) for name, module in net.named_modules() if not list(module.children())]
+
+
+def _activations(net, x, layers, channels):
+    """What the first layers whose results are images make of one sample, channel by channel."""
+    found, hooks = [], []
+    for name, module in _layers(net):
+        def keep(_, __, y, name=name):
+            y = np.asarray(y)
+            if y.ndim == 4 and y.shape[2] * y.shape[3] > 1 and len(found) < layers:
+                found.append([(_picture(y[0, c:c + 1]), f'{name}[{c}]') for c in range(min(channels, y.shape[1]))])
+
+        hooks.append((module._hooks, module.register_forward_hook(keep)))
+    try:
+        with no_grad():
+            net(tensor(x))
+    finally:
+        for kept, hook in hooks:
+            kept.remove(hook)
+    return ([(_picture(x[0]), 'the sample')] if found and x.ndim == 4 else []) + sum(found, [])
+
+
 def _costs(net, x):
     """(name, kind, shape, parameters, bytes, milliseconds) of each layer, the best time of three."""
-    layers, rows, hooks = [(n, m) for n, m in net.named_modules() if not list(m.children())], [], []
+    layers, rows, hooks = _layers(net), [], []
     begun = [0.0]
     for name, module in layers:
         def begin(*_):
@@ -43,9 +66,11 @@ def _costs(net, x):
     return [(*same[0][:5], min(row[5] for row in same)) for same in zip(*runs)]
 
 
-def write_report(path, trainer, history, x, y, title='Training', classes=(), mistakes=12, filters=64):
-    """Curves of the history, time and memory by layer, filters of the first layer that has some; where y is integers, the
-    confusion matrix and the mistakes with the largest cross entropy."""
+def write_report(path, trainer, history, x, y, title='Training', classes=(), mistakes=12, filters=64, layers=4,
+                 channels=8):
+    """Curves of the history, time and memory by layer, filters of the first layer that has some, what the first layers whose
+    results are images make of the first sample; where y is integers, the confusion matrix and the mistakes with the largest
+    cross entropy."""
     x, y, net = np.asarray(x, np.float32), np.asarray(y), trainer.net
     confusion, worst = [], []
     scores = trainer.predict(x)
@@ -65,4 +90,4 @@ def write_report(path, trainer, history, x, y, title='Training', classes=(), mis
     facts = [('parameters', str(sum(p.numel() for p in net.parameters()))), ('steps', str(trainer.step)),
              *((f'last {n}', f'{v[-1]:.6g}') for n, v in history.history.items())]
     _saltern.write_report(str(path), title, facts, history.history, [str(c) for c in classes], confusion, shown, worst,
-                          _costs(net, x[:64]))
+                          _activations(net, x[:1], layers, channels), _costs(net, x[:64]))
