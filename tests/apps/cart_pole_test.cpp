@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "apps/cart_pole/environment.h"
 #include "runtime/data/png.h"
@@ -88,11 +89,21 @@ TEST(CartPole, ANetLearnsToHoldThePole) {
   EXPECT_GT(returns["mean_return"].get<double>(), 60);
 }
 
-TEST(CartPole, WhatIsNotLearnedOrReadIsSaid) {
+TEST(CartPole, WhatIsNotLearnedIsSaidAndTheSameForAnyNumberOfThreads) {
   const ScratchFolder folder;
-  const Said said = run_program("cart_pole", "train --steps 600 --json -o " + folder.file("out"));
-  EXPECT_EQ(said.code, 1) << said.all;
-  EXPECT_TRUE(contains(said.out, "\"solved\":false"));
+  std::set<std::string> models;
+  for (const std::string threads : {"1", "2"}) {
+    const std::string out = folder.file(threads);
+    const Said said = run_program("cart_pole", "train --steps 700 --json --threads " + threads + " -o " + out);
+    EXPECT_EQ(said.code, 1) << said.all;
+    EXPECT_TRUE(contains(said.out, "\"solved\":false"));
+    models.insert(bytes_of_file(out + "/model.safetensors"));
+  }
+  EXPECT_EQ(models.size(), 1U);
+}
+
+TEST(CartPole, AFileThatIsNoModelIsNamed) {
+  const ScratchFolder folder;
   const Said bad = run_program("cart_pole", "play " + folder.write("model", "none"));
   EXPECT_EQ(bad.code, 2);
   EXPECT_TRUE(contains(bad.all, folder.file("model")));
