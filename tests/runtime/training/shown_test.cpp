@@ -73,6 +73,18 @@ TEST(Shown, LogsOfAResumedTrainingAreThoseOfAWholeOne) {
   EXPECT_EQ(lines_of(folder.file("parts.csv")), lines_of(folder.file("whole.csv")));
 }
 
+TEST(Shown, CurvesHaveTheLossByStepsAndTheAccuracyByEpochs) {
+  Trained t;
+  const History &history = t.trainer->history();
+  const Plot plot = training_curves(*t.trainer, "A");
+  ASSERT_EQ(plot.series.size(), 2U);
+  EXPECT_EQ(plot.series[0].y, history.loss);
+  EXPECT_EQ(plot.series[1].y, history.epochs.at("val_accuracy"));
+  const auto steps = static_cast<double>(t.data.batches);
+  EXPECT_EQ(plot.series[1].x, (std::vector<double>{steps, 2 * steps}));
+  EXPECT_EQ(plot.series[1].axis, Axis::right);
+}
+
 TEST(Shown, TheReportHasWhatTheNetSaid) {
   Trained t;
   const HtmlReport report = report_of(*t.trainer, t.data, {"A & B", {"one", "two", "three"}, 3});
