@@ -149,8 +149,8 @@ struct TrainCommand {
     plot.left_label = "predicted";
     plot.width = 760;
     plot.height = 620;
-    plot.series = {{"least squares", is, line.reals(), colours::orange, Axis::left, 4, /*is_points=*/true},
-                   {"net", is, net.reals(), colours::blue, Axis::left, 4, /*is_points=*/true},
+    plot.series = {{"least squares", is, line.reals(), colours::orange, Axis::left, 4, Style::points},
+                   {"net", is, net.reals(), colours::blue, Axis::left, 4, Style::points},
                    {"", {*least, *most}, {*least, *most}, colours::grey, Axis::left, 1.5}};
     write_png(training.file("predictions.png"), draw(plot).pixels());
   }
