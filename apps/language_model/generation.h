@@ -19,7 +19,7 @@ struct Generated {
   std::vector<std::vector<float>> scores;  // of what follows each token but the last
 };
 
-// The model reads the prompt, which has at least one token, and writes `length` behind it.
+// The model reads the prompt, which has at least one token, and writes `length` behind it, which may be none.
 Generated generate(LanguageModel &net, const std::vector<int64_t> &prompt, int64_t length, const Sampling &sampling);
 
 }  // namespace saltern

@@ -26,7 +26,7 @@ struct LanguageModel : Module {
 struct LanguageOptions {
   std::string kind = "gpt";  // a row of models() (models.h)
   int64_t characters = 0;    // of the alphabet
-  int64_t width = 128, layers = 3;
+  int64_t width = 128, layers = 0;
   int64_t heads = 4, context = 128;  // of a GPT: it sees the last so many characters
   double dropout = 0.1;
 };

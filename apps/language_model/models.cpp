@@ -33,14 +33,19 @@ const std::string &metadata(const Checkpoint &file, const std::string &path, con
 }  // namespace
 
 const std::vector<LanguageModelRow> &models() {
-  static const std::vector<LanguageModelRow> rows = {{"gpt", made<GptModel>}, {"lstm", made<LstmModel>}};
+  static const std::vector<LanguageModelRow> rows = {{"gpt", "A small GPT", 3, 2e-3, made<GptModel>},
+                                                     {"lstm", "An LSTM", 1, 1e-2, made<LstmModel>}};
   return rows;
 }
 
-std::unique_ptr<LanguageModel> make_model(const LanguageOptions &options) {
+const LanguageModelRow &model_row(const std::string &kind) {
   for (const LanguageModelRow &row : models())
-    if (options.kind == row.kind) return row.make(options);
-  fail("there is no language model '", options.kind, "'");
+    if (kind == row.kind) return row;
+  fail("there is no language model '", kind, "'");
+}
+
+std::unique_ptr<LanguageModel> make_model(const LanguageOptions &options) {
+  return model_row(options.kind).make(options);
 }
 
 std::vector<int64_t> TrainedModel::tokens_of(const std::string &text) const {

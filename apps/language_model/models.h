@@ -7,12 +7,16 @@
 namespace saltern {
 
 struct LanguageModelRow {
-  const char *kind;
+  const char *kind, *title;
+  // What it learns well with, unless one knows better.
+  int64_t layers;
+  double rate;
   std::unique_ptr<LanguageModel> (*make)(const LanguageOptions &);
 };
 const std::vector<LanguageModelRow> &models();
 
-// Throws where there is no such kind.
+// Throw where there is no such kind.
+const LanguageModelRow &model_row(const std::string &kind);
 std::unique_ptr<LanguageModel> make_model(const LanguageOptions &options);
 
 struct TrainedModel {

@@ -9,6 +9,7 @@
 #include "runtime/data/png.h"
 #include "runtime/data/text.h"
 #include "runtime/files/file.h"
+#include "runtime/files/hash.h"
 #include "runtime/kernels/thread_pool.h"
 #include "runtime/optim/schedules.h"
 #include "runtime/report/plot.h"
@@ -28,21 +29,24 @@ struct TrainOptions {
   std::vector<std::string> texts = {"/usr/share/common-licenses/GPL-3"};  // what every Debian has (base-files)
   std::string output = "language", log;
   int64_t epochs = 8, batch = 16, stop_after = 0, checkpoint_every = 0;
-  double rate = 2e-3, held_out = 0.1;
+  double rate = 0, held_out = 0.1;
   uint64_t seed = 1;
   bool resume = false, json = false;
   int threads = 0;
 };
 
-std::string exactly(double v) {
+std::string written(double v, const char *format) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.17g", v);
+  std::snprintf(text, sizeof text, format, v);
   return text;
 }
+std::string exactly(double v) { return written(v, "%.17g"); }
+std::string shortly(double v) { return written(v, "%g"); }
 
 // What one reads, of texts one after the other, and what is asked about.
 struct Parts {
   Text text;
+  std::string hash;
   Tensor train, test;
 };
 
@@ -54,6 +58,7 @@ Parts read(const TrainOptions &o) {
   }
   Parts p;
   p.text = text_of(all);
+  p.hash = content_hash(all);
   const int64_t size = p.text.tokens.size(), rest = static_cast<int64_t>(static_cast<double>(size) * o.held_out);
   if (size - rest <= o.net.context || rest <= o.net.context)
     fail(o.texts.front(), " has ", size, " characters; of a context of ", o.net.context,
@@ -99,7 +104,7 @@ TrainerOptions trainer_options(const TrainOptions &o, const Parts &parts, int64_
                   {"epochs", std::to_string(o.epochs)},
                   {"batch", std::to_string(o.batch)},
                   {"rate", exactly(o.rate)},
-                  {"characters", std::to_string(parts.text.tokens.size())}};
+                  {"text", parts.hash}};
   t.steps_a_point = std::max<int64_t>(steps / 100, 1);
   return t;
 }
@@ -107,7 +112,7 @@ TrainerOptions trainer_options(const TrainOptions &o, const Parts &parts, int64_
 void draw_training(const Trainer &trainer, double by_frequency, const TrainOptions &o) {
   const History &h = trainer.history();
   Plot plot;
-  plot.title = o.net.kind == "gpt" ? "A small GPT learns to write" : "An LSTM learns to write";
+  plot.title = std::string(model_row(o.net.kind).title) + " learns to write";
   plot.x_label = "step";
   plot.left_label = "bits per character";
   const auto in_bits = [](std::vector<double> losses) {
@@ -130,6 +135,9 @@ void draw_training(const Trainer &trainer, double by_frequency, const TrainOptio
 int train(TrainOptions o) {
   const auto begin = std::chrono::steady_clock::now();
   if (o.threads > 0) set_threads(o.threads);
+  const LanguageModelRow &row = model_row(o.net.kind);
+  if (o.net.layers == 0) o.net.layers = row.layers;
+  if (o.rate == 0) o.rate = row.rate;
   const Parts parts = on_input([&] { return read(o); });
   o.net.characters = static_cast<int64_t>(parts.text.alphabet.size());
   nn::manual_seed(o.seed);
@@ -140,7 +148,7 @@ int train(TrainOptions o) {
   shuffled.size = in_order.size = o.batch;
   shuffled.seed = o.seed;
   shuffled.keep_smaller_last = in_order.shuffle = false;
-  // A stretch begins in the middle of the one before: what is at the beginning of one is in the midst of another.
+  // Stretches overlap: what is at the beginning of one, with little before it, is in the midst of another.
   const Loader data =
                    batches_of(stretches(parts.train, o.net.context, std::max<int64_t>(o.net.context / 4, 1)), shuffled),
                test = batches_of(stretches(parts.test, o.net.context, o.net.context), in_order);
@@ -190,6 +198,11 @@ void define_train_language(CLI::App &app, Action &chosen) {
   auto o = std::make_shared<TrainOptions>();
   std::vector<std::string> kinds;
   for (const LanguageModelRow &row : models()) kinds.emplace_back(row.kind);
+  const auto by_kind = [](const auto &of) {
+    std::string all;
+    for (const LanguageModelRow &row : models()) all += (all.empty() ? "" : ", ") + of(row) + " (" + row.kind + ")";
+    return all;
+  };
   const CLI::Range count(int64_t{1}, int64_t{1} << 14);
   app.add_option("--kind", o->net.kind, "What the model is made of")
       ->check(CLI::IsMember(kinds))
@@ -198,7 +211,10 @@ void define_train_language(CLI::App &app, Action &chosen) {
       ->capture_default_str();
   app.add_option("-o,--output", o->output, "Folder to write to")->capture_default_str();
   app.add_option("--width", o->net.width, "Numbers for a character inside")->check(count)->capture_default_str();
-  app.add_option("--layers", o->net.layers, "Layers of LSTM, or blocks of a GPT")->check(count)->capture_default_str();
+  app.add_option("--layers", o->net.layers, "Layers of LSTM, or blocks of a GPT; else " + by_kind([](const auto &row) {
+                                              return std::to_string(row.layers);
+                                            }))
+      ->check(count);
   app.add_option("--heads", o->net.heads, "Heads of a GPT's attention")->check(count)->capture_default_str();
   app.add_option("--context", o->net.context, "Characters that it learns from at a time; what a GPT sees")
       ->check(count)
@@ -211,9 +227,10 @@ void define_train_language(CLI::App &app, Action &chosen) {
       ->capture_default_str();
   app.add_option("--epochs", o->epochs, "Times to go through the text")->check(count)->capture_default_str();
   app.add_option("--batch", o->batch, "Stretches of text a step")->check(count)->capture_default_str();
-  app.add_option("--rate", o->rate, "The highest learning rate; it begins low, and ends at 0")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  app.add_option("--rate", o->rate,
+                 "The highest learning rate, between a low one and 0 at the end; else " +
+                     by_kind([](const auto &row) { return shortly(row.rate); }))
+      ->check(CLI::PositiveNumber);
   app.add_option("--seed", o->seed, "Same seed, same bits")->capture_default_str();
   app.add_option("--threads", o->threads, "Threads; else SALTERN_THREADS, else all cores")->check(CLI::Range(1, 256));
   app.add_flag("--resume", o->resume, "Go on from the last of DIR/checkpoints");

@@ -81,6 +81,21 @@ class LanguageModel(unittest.TestCase):
                 numpy.testing.assert_allclose(got["scores"], scores[step], rtol=1e-4, atol=1e-4, err_msg=f"step {step}")
                 state = {name: got["next_" + name] for name in state}
 
+    def test_surprise_is_what_scores_say(self):
+        text = self.text.read_text()[-300:]
+        (self.path / "part").write_text(text)
+        for kind, folder in self.each_kind():
+            model, picture = folder / "model.safetensors", folder / "surprise.png"
+            facts = json.loads(self.well(PROGRAMS / "language_model", "surprise", model, "--text", self.path / "part", "-o",
+                                         picture, "--json"))
+            said = json.loads(self.well(PROGRAMS / "language_model", "generate", model, "--prompt", text, "--length", 0,
+                                        "--scores", folder / "scores.npy", "--json"))
+            scores = numpy.load(folder / "scores.npy").astype(float)
+            likely = numpy.exp(scores) / numpy.exp(scores).sum(1, keepdims=True)
+            of_next = likely[numpy.arange(299), said["tokens"][1:]]
+            self.assertAlmostEqual(facts["bits_per_character"], -numpy.log2(of_next).mean(), places=4)
+            self.assertEqual(picture.read_bytes()[:4], b"\x89PNG")
+
     def test_a_c_program_writes_the_same_text(self):
         for kind, folder in self.each_kind():
             self.export(folder)
@@ -123,7 +138,7 @@ class LanguageModel(unittest.TestCase):
                 ("rnn", "train", "--kind", "rnn"), (damaged, "generate", damaged), ("--temperature", "generate", model,
                                                                                     "--temperature", "-1"),
                 ("\x01", "generate", model, "--prompt", "a\x01"), ("a b", "export", model, "--name", "a b"),
-                ("no/model", "export", "no/model"), ("/proc/no", "export", model, "-o", "/proc/no")]:
+                ("no/model", "export", "no/model"), ("no/text", "surprise", model, "--text", "no/text"), ("/proc/no", "export", model, "-o", "/proc/no")]:
             said = run(PROGRAMS / "language_model", *command)
             self.assertEqual(said.returncode, 2, f"{command}: {said.stderr}")
             self.assertIn(str(culprit), said.stderr)
