@@ -22,7 +22,7 @@ void draw_regression(const std::string &path, const Picture &p) {
   plot.title = "Bayesian regression";
   plot.x_label = p.x_label;
   plot.left_label = p.y_label;
-  plot.bands = {{"of data", {}, {}, {}, for_data}, {"of the line", {}, {}, {}, for_line}};
+  plot.bands = {{"95 % of data", {}, {}, {}, for_data}, {"95 % of lines", {}, {}, {}, for_line}};
   for (size_t i = 0; i < p.posteriors.size(); ++i) {
     Series mean = {p.posteriors[i].first, {}, {}, lines[i % std::size(lines)]};
     mean.thickness = i == 0 ? 3.5 : 1.5;

@@ -1,5 +1,6 @@
 #pragma once
-// Data, the line that is believed in, and how far it is: two deviations of the line, and of data around it.
+// Data, the line that is believed in, and how far it is: bands of two deviations, which hold 95 %, of the line and of data
+// around it.
 
 #include "apps/bayesian_regression/regression.h"
 

@@ -26,8 +26,8 @@ struct LanguageModel : Module {
 struct LanguageOptions {
   std::string kind = "gpt";  // a row of models() (models.h)
   int64_t characters = 0;    // of the alphabet
-  int64_t width = 128, layers = 0;
-  int64_t heads = 4, context = 128;  // of a GPT: it sees the last so many characters
+  int64_t width = 128, layers = 2;
+  int64_t heads = 4, context = 64;  // of a GPT: it sees the last so many characters
   double dropout = 0.1;
 };
 

@@ -33,8 +33,8 @@ const std::string &metadata(const Checkpoint &file, const std::string &path, con
 }  // namespace
 
 const std::vector<LanguageModelRow> &models() {
-  static const std::vector<LanguageModelRow> rows = {{"gpt", "A small GPT", 3, 2e-3, made<GptModel>},
-                                                     {"lstm", "An LSTM", 1, 1e-2, made<LstmModel>}};
+  static const std::vector<LanguageModelRow> rows = {{"gpt", "A small GPT", 2, made<GptModel>},
+                                                     {"lstm", "An LSTM", 1, made<LstmModel>}};
   return rows;
 }
 

@@ -8,9 +8,7 @@ namespace saltern {
 
 struct LanguageModelRow {
   const char *kind, *title;
-  // What it learns well with, unless one knows better.
-  int64_t layers;
-  double rate;
+  int64_t layers;  // unless others are asked for
   std::unique_ptr<LanguageModel> (*make)(const LanguageOptions &);
 };
 const std::vector<LanguageModelRow> &models();

@@ -29,19 +29,17 @@ struct TrainOptions {
   std::vector<std::string> texts = {"/usr/share/common-licenses/GPL-3"};  // what every Debian has (base-files)
   std::string output = "language", log;
   int64_t epochs = 8, batch = 16, stop_after = 0, checkpoint_every = 0;
-  double rate = 0, held_out = 0.1;
+  double rate = 0.01, held_out = 0.1;
   uint64_t seed = 1;
   bool resume = false, json = false;
   int threads = 0;
 };
 
-std::string written(double v, const char *format) {
+std::string exactly(double v) {
   char text[32];
-  std::snprintf(text, sizeof text, format, v);
+  std::snprintf(text, sizeof text, "%.17g", v);
   return text;
 }
-std::string exactly(double v) { return written(v, "%.17g"); }
-std::string shortly(double v) { return written(v, "%g"); }
 
 // What one reads, of texts one after the other, and what is asked about.
 struct Parts {
@@ -135,9 +133,7 @@ void draw_training(const Trainer &trainer, double by_frequency, const TrainOptio
 int train(TrainOptions o) {
   const auto begin = std::chrono::steady_clock::now();
   if (o.threads > 0) set_threads(o.threads);
-  const LanguageModelRow &row = model_row(o.net.kind);
-  if (o.net.layers == 0) o.net.layers = row.layers;
-  if (o.rate == 0) o.rate = row.rate;
+  if (o.net.layers == 0) o.net.layers = model_row(o.net.kind).layers;
   const Parts parts = on_input([&] { return read(o); });
   o.net.characters = static_cast<int64_t>(parts.text.alphabet.size());
   nn::manual_seed(o.seed);
@@ -198,11 +194,10 @@ void define_train_language(CLI::App &app, Action &chosen) {
   auto o = std::make_shared<TrainOptions>();
   std::vector<std::string> kinds;
   for (const LanguageModelRow &row : models()) kinds.emplace_back(row.kind);
-  const auto by_kind = [](const auto &of) {
-    std::string all;
-    for (const LanguageModelRow &row : models()) all += (all.empty() ? "" : ", ") + of(row) + " (" + row.kind + ")";
-    return all;
-  };
+  std::string layers;
+  for (const LanguageModelRow &row : models())
+    layers += (layers.empty() ? "" : ", ") + std::to_string(row.layers) + " (" + row.kind + ")";
+  o->net.layers = 0;
   const CLI::Range count(int64_t{1}, int64_t{1} << 14);
   app.add_option("--kind", o->net.kind, "What the model is made of")
       ->check(CLI::IsMember(kinds))
@@ -211,10 +206,7 @@ void define_train_language(CLI::App &app, Action &chosen) {
       ->capture_default_str();
   app.add_option("-o,--output", o->output, "Folder to write to")->capture_default_str();
   app.add_option("--width", o->net.width, "Numbers for a character inside")->check(count)->capture_default_str();
-  app.add_option("--layers", o->net.layers, "Layers of LSTM, or blocks of a GPT; else " + by_kind([](const auto &row) {
-                                              return std::to_string(row.layers);
-                                            }))
-      ->check(count);
+  app.add_option("--layers", o->net.layers, "Layers of LSTM, or blocks of a GPT; else " + layers)->check(count);
   app.add_option("--heads", o->net.heads, "Heads of a GPT's attention")->check(count)->capture_default_str();
   app.add_option("--context", o->net.context, "Characters that it learns from at a time; what a GPT sees")
       ->check(count)
@@ -227,10 +219,9 @@ void define_train_language(CLI::App &app, Action &chosen) {
       ->capture_default_str();
   app.add_option("--epochs", o->epochs, "Times to go through the text")->check(count)->capture_default_str();
   app.add_option("--batch", o->batch, "Stretches of text a step")->check(count)->capture_default_str();
-  app.add_option("--rate", o->rate,
-                 "The highest learning rate, between a low one and 0 at the end; else " +
-                     by_kind([](const auto &row) { return shortly(row.rate); }))
-      ->check(CLI::PositiveNumber);
+  app.add_option("--rate", o->rate, "The highest learning rate; it begins lower, and ends at 0")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   app.add_option("--seed", o->seed, "Same seed, same bits")->capture_default_str();
   app.add_option("--threads", o->threads, "Threads; else SALTERN_THREADS, else all cores")->check(CLI::Range(1, 256));
   app.add_flag("--resume", o->resume, "Go on from the last of DIR/checkpoints");
