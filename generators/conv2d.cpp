@@ -72,9 +72,10 @@ const Kernel conv2d_gradient_w(
           algorithms::grouped_conv2d_gradient_w(image(x), image(dy), s, {kernel_y, kernel_x}), {0, 1, 3, 4, 2});
       const Halide::Func out = k.output("dw", dw);
       k.schedule(formula::Pattern::contraction, [&](const Machine &m) {
-        schedules::weight_gradient(k, m,
-                                   {out, k.stage(dw).func, k.stage(x).func, k.stage(dy).func, k.size(x.extent(0)),
-                                    k.size(dy.extent(4)), k.size(x.extent(4)), k.size(kernel_x), k.size(kernel_y)});
+        schedules::weight_gradient(
+            k, m,
+            {out, k.stage(dw).func, k.stage(x).func, k.stage(dy).func, k.size(x.extent(0)), k.size(dy.extent(4)),
+             k.size(x.extent(4)), k.size(kernel_x), k.size(kernel_y), k.size(dy.extent(1))});
       });
     },
     calls(cases, &ConvolutionCase::gradient_w), timings(squares, &ConvolutionCase::gradient_w));

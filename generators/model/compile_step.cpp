@@ -1,10 +1,13 @@
 #include "generators/model/compile_step.h"
 
+#include <cstring>
+
 #include "generators/model/compile.h"
 #include "generators/model/temporary_folder.h"
 #include "runtime/kernels/compiled_model.h"
 #include "runtime/kernels/thread_pool.h"
 #include "runtime/layers/random_stream.h"
+#include "runtime/optim/clipping.h"
 
 namespace saltern {
 
@@ -17,11 +20,14 @@ struct CompiledStep::Parts {
     Tensor copied;  // where kernels find it, if not in `value`
   };
 
-  const Optimizer *optimizer = nullptr;
+  Optimizer *optimizer = nullptr;
   std::vector<Tensor> rates;                               // of its groups
   std::unique_ptr<generators::TemporaryFolder> forgotten;  // instead of the cache where there is none
   std::unique_ptr<CompiledLibrary> library;
   std::vector<State> states;
+  // Of steps of several batches: how many, how many were taken, and what is added up for each parameter.
+  int accumulate = 1, taken = 0;
+  std::vector<std::pair<Variable, Tensor>> sums;
 
   void add(size_t number, const Tensor &value) {
     State s = {number, library->states()[number].name, value, {}};
@@ -57,6 +63,21 @@ struct CompiledStep::Parts {
   }
 };
 
+void CompiledStep::finish() const {
+  if (parts_->taken == 0) return;
+  std::vector<Variable> parameters;
+  for (const auto &[parameter, sum] : parts_->sums) {
+    parameter.set_gradient(sum.clone());
+    parameters.push_back(parameter);
+    std::memset(sum.raw(), 0, sum.bytes());
+    sum.written();
+  }
+  scale_gradients(parameters, 1.0 / parts_->taken);
+  parts_->taken = 0;
+  parts_->optimizer->step();
+  parts_->optimizer->clear_gradients();
+}
+
 CompiledStep::CompiledStep(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 CompiledStep::CompiledStep(CompiledStep &&) noexcept = default;
 CompiledStep &CompiledStep::operator=(CompiledStep &&) noexcept = default;
@@ -66,6 +87,7 @@ float CompiledStep::operator()(const std::vector<Tensor> &inputs) const {
   parts_->before();
   const std::vector<Tensor> made = parts_->library->run(inputs);
   parts_->after();
+  if (parts_->accumulate > 1 && ++parts_->taken == parts_->accumulate) finish();
   return static_cast<float>(made.at(0).item());
 }
 
@@ -98,8 +120,18 @@ CompiledStep compile_step(Module &net, const Loss &loss, Optimizer &optimizer, c
 CompiledStep compile_step(Module &net, const NamedTensors &inputs, const LossOfInputs &loss, Optimizer &optimizer,
                           const StepOptions &options) {
   auto parts = std::make_unique<CompiledStep::Parts>();
-  const Graph graph = training_step(net, inputs, loss, optimizer);
+  if (options.accumulate < 1) fail("a compiled step of ", options.accumulate, " batches; at least 1 is taken");
+  parts->accumulate = options.accumulate;
+  const Graph graph =
+      options.accumulate > 1 ? gradient_step(net, inputs, loss) : training_step(net, inputs, loss, optimizer);
   std::map<std::string, Tensor> all = optimizer.state();
+  for (const auto &[name, p] : net.named_parameters()) {
+    const std::string sum = "gradient." + name;
+    if (options.accumulate == 1 || !graph.values.count(sum)) continue;
+    all[sum] = Tensor::like(p.value());
+    std::memset(all[sum].raw(), 0, all[sum].bytes());
+    parts->sums.emplace_back(p, all[sum]);
+  }
   for (const auto &[name, p] : net.named_parameters()) all[name] = p.value();
   for (const auto &[name, t] : net.state()) all.emplace(name, t);
   for (size_t g = 0; g < optimizer.group_count(); ++g)

@@ -27,6 +27,8 @@ struct StepOptions {
   // The bytes that a step may take (memory_bytes()); 0: as many as it likes. Where that is less, values of the forward half are
   // computed again for the backward half, as few as it takes. An Error has the least that is possible where it is more.
   int64_t memory = 0;
+  // So many batches make a step: their gradients are added up, and the optimizer moves by the mean. Its update is the tape's.
+  int accumulate = 1;
 };
 
 class CompiledStep {
@@ -35,9 +37,12 @@ class CompiledStep {
   CompiledStep &operator=(CompiledStep &&) noexcept;
   ~CompiledStep();
 
-  // Takes a step and gives the loss from before it. Throws where shapes or types are not those of the example.
+  // Takes a step, or of several batches (StepOptions::accumulate) a part of one, and gives the loss from before it. Throws where shapes or types are not those of the example.
   float operator()(const Tensor &x, const Tensor &labels) const { return (*this)({x, labels}); }
   float operator()(const std::vector<Tensor> &inputs) const;
+
+  // Ends a step of several batches with those that there were, if any: the last one of an epoch.
+  void finish() const;
 
   // State that kernels cannot reach where it is, since it lies otherwise in memory: copied there and back in every step.
   std::vector<std::string> copied() const;

@@ -61,6 +61,28 @@ void put_updates_early(Graph &graph, size_t first) {
   graph.nodes = std::move(ordered);
 }
 
+struct Differentiated {
+  Graph graph;
+  std::vector<std::string> parameters, gradients;  // those that the loss depends on
+};
+
+Differentiated differentiated(const Graph &graph, const std::string &loss, const std::vector<std::string> &parameters) {
+  if (elements(graph.value(loss).shape) != 1)
+    fail("a training step: the loss '", loss, "' is ", to_string(graph.value(loss).shape), "; expected one element");
+  const auto needed = graph.needed_for({loss});
+  std::vector<std::string> moved;
+  for (const std::string &p : parameters) {
+    if (!graph.value(p).constant.defined()) fail("a training step: the parameter '", p, "' is no constant");
+    if (needed.count(p)) moved.push_back(p);
+  }
+  if (moved.empty() || graph.nodes.empty()) fail("a training step: the loss '", loss, "' depends on no parameter");
+  Graph step = with_gradients(graph, loss, moved);
+  const std::vector<std::string> gradients(step.outputs.end() - static_cast<std::ptrdiff_t>(moved.size()),
+                                           step.outputs.end());
+  step.outputs.resize(step.outputs.size() - moved.size());
+  return {std::move(step), std::move(moved), gradients};
+}
+
 // The names that parameters and buffers have, each once: memory that has several has that of the first parameter.
 std::map<std::string, Tensor> names_of(Module &net, const NamedTensors &inputs) {
   std::map<std::string, Tensor> names;
@@ -105,6 +127,14 @@ Graph traced(Module &net, const NamedTensors &inputs, const LossOfInputs &loss) 
   return graph;
 }
 
+// Those that the graph of a net has.
+std::vector<std::string> trained_parameters(Module &net, const Graph &graph) {
+  std::vector<std::string> names;
+  for (const auto &[name, p] : net.named_parameters())
+    if (p.requires_gradient() && graph.values.count(name)) names.push_back(name);
+  return names;
+}
+
 }  // namespace
 
 Graph training_step(const Graph &graph, const std::string &loss, const std::vector<std::string> &parameters,
@@ -114,19 +144,7 @@ Graph training_step(const Graph &graph, const std::string &loss, const std::vect
 
 Graph training_step(const Graph &graph, const std::string &loss, const std::vector<std::string> &parameters,
                     const std::function<Update(const std::string &parameter)> &update_of) {
-  if (elements(graph.value(loss).shape) != 1)
-    fail("a training step: the loss '", loss, "' is ", to_string(graph.value(loss).shape), "; expected one element");
-  const auto needed = graph.needed_for({loss});
-  std::vector<std::string> moved;
-  for (const std::string &p : parameters) {
-    if (!graph.value(p).constant.defined()) fail("a training step: the parameter '", p, "' is no constant");
-    if (needed.count(p)) moved.push_back(p);
-  }
-  if (moved.empty() || graph.nodes.empty()) fail("a training step: the loss '", loss, "' depends on no parameter");
-  Graph step = with_gradients(graph, loss, moved);
-  const std::vector<std::string> gradients(step.outputs.end() - static_cast<std::ptrdiff_t>(moved.size()),
-                                           step.outputs.end());
-  step.outputs.resize(step.outputs.size() - moved.size());
+  auto [step, moved, gradients] = differentiated(graph, loss, parameters);
   const size_t first_update = step.nodes.size();
   std::map<std::string, double> rates;
   for (size_t i = 0; i < moved.size(); ++i) {
@@ -151,14 +169,30 @@ Graph training_step(Module &net, const Tensor &x, const Tensor &labels, const Lo
 
 Graph training_step(Module &net, const NamedTensors &inputs, const LossOfInputs &loss, const Optimizer &optimizer) {
   const Graph graph = traced(net, inputs, loss);
-  std::vector<std::string> parameters;
-  for (const auto &[name, p] : net.named_parameters())
-    if (p.requires_gradient() && graph.values.count(name)) parameters.push_back(name);
-  Graph step =
-      training_step(graph, "loss", parameters, [&](const std::string &name) { return optimizer.update_of(name); });
+  Graph step = training_step(graph, "loss", trained_parameters(net, graph),
+                             [&](const std::string &name) { return optimizer.update_of(name); });
   const std::map<std::string, Tensor> kept = optimizer.state();
   for (Graph::State &s : step.state)
     if (const auto found = kept.find(s.value); found != kept.end()) s.initial = found->second.clone();
+  return step;
+}
+
+Graph gradient_step(Module &net, const NamedTensors &inputs, const LossOfInputs &loss) {
+  const Graph graph = traced(net, inputs, loss);
+  auto [step, parameters, gradients] = differentiated(graph, "loss", trained_parameters(net, graph));
+  const size_t first_sum = step.nodes.size();
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const Tensor parameter = step.value(parameters[i]).constant;
+    const std::string sum = "gradient." + parameters[i];
+    expect_free(step, sum);
+    step.values[sum] = {parameter.shape(), parameter.type(), {}};
+    const std::string next =
+        step.add_node("add", {sum, gradients[i]}, sum + ".next", parameter.shape(), {}, parameter.type());
+    step.add_state(sum, next, Tensor::zeros(parameter.shape(), parameter.type()));
+    step.add_state(parameters[i], parameters[i], parameter);
+  }
+  put_updates_early(step, first_sum);
+  validate(step);
   return step;
 }
 

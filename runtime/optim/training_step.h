@@ -31,6 +31,10 @@ Graph training_step(Module &net, const Tensor &x, const Tensor &labels, const Lo
 // The same of inputs by these names, for a net that has several.
 Graph training_step(Module &net, const NamedTensors &inputs, const LossOfInputs &loss, const Optimizer &optimizer);
 
+// Half a step, for gradients of several batches: it leaves parameters as they are and adds their gradients to state called
+// "gradient." and the parameter's name, which begins as zeros.
+Graph gradient_step(Module &net, const NamedTensors &inputs, const LossOfInputs &loss);
+
 // The step of a graph that has a loss, of one element, and these parameters, which are constants of it. State that it has
 // stays; what updates keep begins as zeros.
 Graph training_step(const Graph &graph, const std::string &loss, const std::vector<std::string> &parameters,

@@ -3,7 +3,7 @@
 //
 // A register tile of output channels x input channels stays in registers over one strip of rows of one image; strips
 // are small enough for L2 (a whole 56 x 56 image is not: 66 % of peak without strips, 85 % with). Strips are added up
-// in order, and a batch in four chunks whatever the number of threads, so that any number gives the same bits.
+// in order, and a batch in chunks whatever the number of threads, so that any number gives the same bits.
 
 #include <algorithm>
 #include <optional>
@@ -19,6 +19,7 @@ struct WeightGradient {
   Halide::Func padded, gradient;                // x and dy, zero outside
   Halide::Expr images;                          // how many
   Halide::Expr outputs, inputs, columns, rows;  // of dw: channels of a group, and the window
+  Halide::Expr height;                          // of dy
 };
 
 struct WeightGradientKnobs {
@@ -26,13 +27,17 @@ struct WeightGradientKnobs {
   int inputs;           // input channels in the register tile
   int strip;            // image rows that are summed in registers
   int columns, rows;    // of the window, in the register tile
+  int chunks;           // of a batch, which are summed by themselves
+  int images;           // whose strips are summed in registers together
 
   static std::vector<KnobField<WeightGradientKnobs>> fields() {
     return {{"channel_vectors", &WeightGradientKnobs::channel_vectors, {1, 2, 3, 4}},
             {"inputs", &WeightGradientKnobs::inputs, {2, 3, 4, 6, 8, 11, 12}},
             {"strip", &WeightGradientKnobs::strip, {4, 7, 8, 14, 28}},
             {"columns", &WeightGradientKnobs::columns, {1, 3, 5}},
-            {"rows", &WeightGradientKnobs::rows, {1, 3, 5}}};
+            {"rows", &WeightGradientKnobs::rows, {1, 3, 5}},
+            {"chunks", &WeightGradientKnobs::chunks, {1, 2, 4}},
+            {"images", &WeightGradientKnobs::images, {1, 2, 4, 8}}};
   }
 
   // Where sizes are known, no lane and no register of the tile is in vain: input channels are shared out evenly, and of few
@@ -40,7 +45,8 @@ struct WeightGradientKnobs {
   // asked for).
   static WeightGradientKnobs fitting(const Machine &m, const WeightGradient &of) {
     const bool many = m.vector_registers >= 32;
-    WeightGradientKnobs knobs = many ? WeightGradientKnobs{2, 11, 14, 1, 1} : WeightGradientKnobs{2, 6, 14, 1, 1};
+    WeightGradientKnobs knobs =
+        many ? WeightGradientKnobs{2, 11, 14, 1, 1, 4, 1} : WeightGradientKnobs{2, 6, 14, 1, 1, 4, 1};
     const auto known = [](const Halide::Expr &e) {
       const auto number = e.defined() ? Halide::Internal::as_const_int(Halide::Internal::simplify(e)) : std::nullopt;
       return number ? static_cast<int>(*number) : 0;
@@ -48,7 +54,7 @@ struct WeightGradientKnobs {
     const int outputs = known(of.outputs), inputs = known(of.inputs), columns = known(of.columns),
               rows = known(of.rows);
     if (outputs <= 0 || inputs <= 0 || columns <= 0 || rows <= 0) return knobs;
-    if (outputs <= m.lanes(of.dw.type())) knobs = {1, 2 * knobs.inputs, 14, 1, 1};
+    if (outputs <= m.lanes(of.dw.type())) knobs = {1, 2 * knobs.inputs, 14, 1, 1, 4, 1};
     const int tiles = (inputs + knobs.inputs - 1) / knobs.inputs;
     knobs.inputs = (inputs + tiles - 1) / tiles;
     const int sums = many ? 30 : 12;
@@ -59,6 +65,16 @@ struct WeightGradientKnobs {
     };
     knobs.columns = as_many(columns);
     knobs.rows = as_many(rows);
+    // Of large weights there are no copies to be added up, and of small images several go into each sum: ResNet-18's last
+    // layers have 9 MB of weights, and 2 x 2 pixels of a picture of 64 x 64.
+    const int height = known(of.height), images = known(of.images);
+    if (height <= 0 || images <= 0) return knobs;
+    constexpr int large = 1 << 16;
+    if (outputs * inputs * columns * rows >= large) knobs.chunks = 1;
+    const int of_chunk = (images + knobs.chunks - 1) / knobs.chunks;
+    knobs.images = std::max(1, std::min(of_chunk, knobs.strip / height));
+    while (of_chunk % knobs.images != 0) --knobs.images;
+    knobs.strip = std::min(knobs.strip, height);
     return knobs;
   }
 };
@@ -74,10 +90,13 @@ inline void weight_gradient(const WeightGradient &of, const Machine &m, const We
   const int lanes = m.lanes(dw.type()), channels = knobs.channel_vectors * lanes;
 
   // A batch in a fixed number of chunks, which are parallel: with few images, tiles of one image are.
-  constexpr int chunks = 4;
+  const int chunks = knobs.chunks;
   const Var chunk("chunk"), image("image"), strip("strip");
-  const RVar chunk_sum("chunk_sum"), images("images"), strips("strips"), row("row");
-  dw.update().split(r[2], chunk_sum, images, (of.images + chunks - 1) / chunks, TailStrategy::GuardWithIf);
+  const RVar chunk_sum("chunk_sum"), of_chunk("of_chunk"), images("images"), together("together"), strips("strips"),
+      row("row");
+  dw.update()
+      .split(r[2], chunk_sum, of_chunk, (of.images + chunks - 1) / chunks, TailStrategy::GuardWithIf)
+      .split(of_chunk, images, together, knobs.images, TailStrategy::GuardWithIf);
   Halide::Func part = dw.update().rfactor(chunk_sum, chunk);
   part.update().split(r[1], strips, row, knobs.strip, TailStrategy::GuardWithIf);
   Halide::Func accumulators = part.update().rfactor({{images, image}, {strips, strip}});
@@ -122,7 +141,7 @@ inline void weight_gradient(const WeightGradient &of, const Machine &m, const We
       .unroll(kx)
       .unroll(ky);
   accumulators.update()
-      .reorder({co, ci, kx, ky, g, r[0], row})
+      .reorder({co, ci, kx, ky, g, r[0], row, together})
       .vectorize(co, lanes)
       .unroll(co)
       .unroll(ci)

@@ -64,6 +64,16 @@ TEST_F(Bench, TrainingThatCannotBeIsBadUsage) {
   expect_bad("--train --batch 5 --loss mse --optimizer adam --momentum 0.9", "--momentum");
   expect_bad("--train --batch 4 --loss mse", "'x'");
   expect_bad("--train --tape --layers", "--layers");
+  expect_bad("--memory 1MB", "--train");
+  expect_bad("--train --batch 5 --loss mse --memory much", "--memory");
+  expect_bad("--train --batch 5 --loss mse --memory 1MB --tape", "--tape");
+  expect_bad("--train --batch 5 --loss mse --memory 1kB", "not possible");
+}
+
+TEST_F(Bench, ATrainingStepFitsIntoTheMemoryThatItIsGiven) {
+  const json line = bench("--train --batch 5 --loss mse --memory 1GiB");
+  EXPECT_EQ(line["memory"], 1 << 30);
+  EXPECT_EQ(line["peak_bytes"], line["peak_bytes_without_limit"]);
 }
 
 TEST_F(Bench, TwoThreadsOfACompiledModelHaveTimesToo) {

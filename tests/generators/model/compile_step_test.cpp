@@ -197,6 +197,51 @@ TEST(CompiledStep, TakesTurnsWithTheTapeAndFollowsTheRate) {
   expect_error([&] { compile_step(t.net, problem.loss, of_stranger, batch.x, batch.labels); }, {"of another net"});
 }
 
+// Three batches make a step, and two the last one, as gradients of the tape are added up.
+TEST(CompiledStep, AddsUpGradientsOfSeveralBatches) {
+  for (const Problem &problem : {rows_of_numbers(), pictures()}) {
+    State want;
+    constexpr int batches = 8, together = 3;
+    {
+      Training t(problem, true);
+      for (int i = 0; i < batches; ++i) {
+        const int of = i < 6 ? together : 2;
+        const Batch batch = problem.batch(t.data);
+        const Variable loss = problem.loss(t.net(batch.x), batch.labels);
+        backward(loss, Tensor::full(loss.shape(), 1.0 / of));
+        if (i % together != together - 1 && i != batches - 1) continue;
+        t.optimizer->step();
+        t.optimizer->clear_gradients();
+      }
+      want = t.state();
+    }
+    Training t(problem, true);
+    Random any(1);
+    const Batch like = problem.batch(any);
+    StepOptions options;
+    options.accumulate = together;
+    const CompiledStep step = compile_step(t.net, problem.loss, *t.optimizer, like.x, like.labels, options);
+    const State before = t.state();
+    for (int i = 0; i < batches; ++i) {
+      const Batch batch = problem.batch(t.data);
+      step(batch.x, batch.labels);
+      if (i != 1) continue;
+      EXPECT_EQ(t.state().at("0.weight").reals(), before.at("0.weight").reals()) << "moved too early";
+    }
+    step.finish();
+    step.finish();  // there is nothing left
+    expect_near(t.state(), want, 1e-3);
+  }
+  Training t(rows_of_numbers());
+  Random any(1);
+  const Batch like = rows_of_numbers().batch(any);
+  expect_error(
+      [&] {
+        compile_step(t.net, mean_cross_entropy, *t.optimizer, like.x, like.labels, {1, nullptr, 0, 0});
+      },
+      {"of 0 batches"});
+}
+
 // What lies otherwise than kernels want it is copied there and back.
 TEST(CompiledStep, CopiesWhatLiesOtherwise) {
   struct Net : Module {

@@ -166,6 +166,8 @@ TEST(CompiledTraining, GradientsOfConvolutionsAreThoseOfTheExecutor) {
                         // Few channels: windows are in registers, as a whole, by columns, not at all.
                         Case{{6, 1, 5, 5}, {3, 1, 11, 9}, {1, 1}, {2, 2, 2, 2}, {1, 1}, 1},
                         Case{{16, 6, 5, 5}, {2, 6, 9, 10}, {1, 1}, {0, 0, 0, 0}, {1, 1}, 1},
+                        // Large weights and small images, several in each sum.
+                        Case{{80, 96, 3, 3}, {6, 96, 2, 2}, {1, 1}, {1, 1, 1, 1}, {1, 1}, 1},
                         Case{{40, 13, 3, 3}, {2, 13, 6, 17}, {1, 2}, {1, 1, 1, 1}, {1, 1}, 1}}) {
     Shape dy = {c.x[0], c.w[0], 0, 0};
     for (size_t d = 0; d < 2; ++d)
