@@ -14,3 +14,4 @@
 #include "runtime/training/source_loader.h"
 #include "runtime/training/trainer.h"
 #include "runtime/training/training_report.h"
+#include "runtime/transforms/all.h"

@@ -22,11 +22,12 @@ struct Reading {
   Source source;
   ReadingOptions options;
 
-  Examples batch(const std::vector<int64_t> &samples) const {
+  Examples batch(const std::vector<int64_t> &samples, int64_t epoch) const {
     std::vector<Tensor> x, target;
     Examples made;
     for (int64_t i : samples) try {
         Sample s = source.sample(i);
+        if (options.transform) s.x = options.transform(s.x, epoch, i);
         if (!x.empty() && (s.x.shape() != x[0].shape() || s.target.shape() != target[0].shape()))
           fail("it is ", to_string(s.x.shape()), " with a target of ", to_string(s.target.shape()),
                "; others of its batch are ", to_string(x[0].shape()), " with ", to_string(target[0].shape()));
@@ -60,7 +61,7 @@ Loader batches_of(const Source &source, const BatchOptions &options, const Readi
                 if (batch >= count) return std::nullopt;
                 const int64_t begin = batch * options.size, end = std::min(begin + options.size, samples);
                 batch += threads;
-                return Reading{source, reading}.batch({all->begin() + begin, all->begin() + end});
+                return Reading{source, reading}.batch({all->begin() + begin, all->begin() + end}, epoch);
               };
               const int ahead = std::max(options.ahead / threads, 1);
               threads_of.push_back(std::make_shared<Prefetch<Examples>>(next, static_cast<size_t>(ahead)));

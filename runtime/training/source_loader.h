@@ -24,6 +24,8 @@ struct ReadingOptions {
   int threads = 2;
   // Where what cannot be read is noted, and left out of its batch; none: it is an error. So is a batch of nothing else.
   std::shared_ptr<Skipped> skipped = nullptr;
+  // What becomes of a sample's x in an epoch, on these threads (each_sample of runtime/transforms/transform.h); none: it stays.
+  std::function<Tensor(const Tensor &x, int64_t epoch, int64_t sample)> transform = nullptr;
 };
 
 // Of the options, size, shuffle, order, seed, keep_smaller_last and ahead count. The batches are the same for any number of

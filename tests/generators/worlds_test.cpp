@@ -78,7 +78,7 @@ const Levels rooms = {{"runtime/error.h", "runtime/temporarily.h", "runtime/vers
                       {"runtime/autograd", "runtime/layers", "runtime/layers.h", "runtime/operations.h",
                        "runtime/operations.cpp", "runtime/graph"},
                       {"runtime/data", "runtime/optim", "runtime/report", "runtime/nn"},
-                      {"runtime/metrics"},
+                      {"runtime/metrics", "runtime/transforms"},
                       {"runtime/training"},
                       {"runtime/onnx"},
                       {"runtime/python"}};
