@@ -13,6 +13,7 @@
 #include "runtime/onnx/operators/operators.h"
 #include "runtime/onnx/walk.h"
 #include "runtime/optim/schedules.h"
+#include "runtime/transforms/transform.h"
 
 namespace saltern {
 
@@ -132,7 +133,7 @@ struct Coverage::Tables {
   // What its package has beside rows: containers, and what is made of several rows.
   bool python(const std::string &name, CoverageFacts &f) const {
     for (const char *module : {"saltern.nn", "saltern.ops", "saltern", "saltern.training", "saltern.optim.lr_scheduler",
-                               "saltern.optim.swa_utils", "saltern.keras.optimizers"})
+                               "saltern.optim.swa_utils", "saltern.keras.optimizers", "saltern.transforms"})
       if (is_in(module, name)) {
         f.here = std::string("Python ") + module + "." + name;
         f.python = "yes";
@@ -190,6 +191,16 @@ struct Coverage::Tables {
     f.algorithm = "host";
     f.cpp = "yes";  // by metric(), which was asked just now
     f.python = yes_if(is_in(of_keras ? "saltern.keras.metrics" : "saltern.metrics", plain));
+    return true;
+  }
+
+  // By loops on a loader's thread.
+  bool transforms(const std::string &name, CoverageFacts &f) const {
+    if (!saltern::transforms::find_transform(name)) return false;
+    f.here = "transform " + name;
+    f.algorithm = "host";
+    f.cpp = "yes";  // by transform(), which was asked just now
+    f.python = yes_if(is_in("saltern.transforms", name));
     return true;
   }
 
@@ -253,7 +264,7 @@ CoverageFacts Coverage::of(const NameList &list, const ListedName &name) const {
   static const std::map<std::string, Ask> by_name = {
       {"layers", &Tables::layers},       {"functions", &Tables::functions}, {"keras", &Tables::keras},
       {"python", &Tables::python},       {"operators", &Tables::operators}, {"updates", &Tables::updates},
-      {"schedules", &Tables::schedules}, {"metrics", &Tables::metrics}};
+      {"schedules", &Tables::schedules}, {"metrics", &Tables::metrics},     {"transforms", &Tables::transforms}};
   CoverageFacts f;
   f.note = name.note;
   if (name.kind != ListedName::Kind::asked) return f;

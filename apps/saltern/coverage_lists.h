@@ -5,7 +5,7 @@
 //   # keras.layers 3.15.1            where the names come from
 //   asks layers                      the tables that may know a name as it stands: layers, functions, keras (functions of
 //                                    that family), operators, updates (optimizers), schedules, python (what its package
-//                                    has beside rows), metrics (of the package that the group names)
+//                                    has beside rows), metrics (of the package that the group names), transforms
 //   conv Conv1D Conv2D               a group, and names in it
 //   = Dense Linear: units is ...     has another name here, with the same meaning; what there is to say of arguments
 //   ! Select: chooses by ...         has the same name here, with another meaning

@@ -179,8 +179,8 @@ class LayersLearner : public Learner {
   Sequential whole_, scores_;
 };
 
-Shape sample_shape(const LearnerOptions &o, const DataFiles &data) {
-  const Shape of_data = data.sample(), given(o.input.begin(), o.input.end());
+Shape sample_shape(const LearnerOptions &o, const Shape &of_data) {
+  const Shape given(o.input.begin(), o.input.end());
   if (of_data.empty() && given.empty()) fail("--input says what pictures become for the net: --input 3,32,32");
   if (!of_data.empty() && !given.empty() && given != of_data)
     fail("--input is ", to_string(given), ", and samples are ", to_string(of_data));
@@ -215,11 +215,11 @@ void expect_writable_model(const std::string &path, bool of_a_file) {
     throw BadInput("-o " + path + ": expected a name that ends with .onnx" + (of_a_file ? "" : " or .safetensors"));
 }
 
-std::unique_ptr<Learner> learner_of(const LearnerOptions &o, const TrainingOptions &training, const DataFiles &data,
+std::unique_ptr<Learner> learner_of(const LearnerOptions &o, const TrainingOptions &training, const Shape &sample,
                                     uint64_t seed) {
   if (o.layers.empty()) return std::make_unique<FileLearner>(o, training, seed);
   try {
-    return std::make_unique<LayersLearner>(o, training, sample_shape(o, data), seed);
+    return std::make_unique<LayersLearner>(o, training, sample_shape(o, sample), seed);
   } catch (const Unsupported &) {
     throw;
   } catch (const Error &e) {

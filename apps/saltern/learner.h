@@ -39,9 +39,10 @@ class Learner {
   int64_t frozen_ = 0;
 };
 
-// Throws BadInput or Unsupported. `seed` is that of new parameters.
-std::unique_ptr<Learner> learner_of(const LearnerOptions &options, const TrainingOptions &training,
-                                    const DataFiles &data, uint64_t seed);
+// Throws BadInput or Unsupported. `sample` is the shape of one of the data, empty where they leave it open; `seed` is that of new
+// parameters.
+std::unique_ptr<Learner> learner_of(const LearnerOptions &options, const TrainingOptions &training, const Shape &sample,
+                                    uint64_t seed);
 // Before anything is computed: throws BadInput where a file of this name cannot be meant, for a model of a file or for layers.
 void expect_writable_model(const std::string &path, bool of_a_file);
 

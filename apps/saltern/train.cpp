@@ -16,6 +16,7 @@
 #include "apps/saltern/machine_options.h"
 #include "generators/model/compile_step.h"
 #include "runtime/training/training_report.h"
+#include "runtime/transforms/transform.h"
 
 namespace saltern {
 
@@ -30,10 +31,13 @@ struct TrainOptions {
   LoopOptions loop;
   ThreadOptions threads;
   DataOptions reading;
+  std::vector<std::string> transforms, validation_transforms;
   std::string data, validation, output;
   std::optional<bool> compiled;  // else of models of files
   bool json = false;
 
+  // How samples of training and of validation are read.
+  DataOptions reading_with(const char *option, const std::vector<std::string> &texts) const;
   // What else has to be as it was when training is resumed.
   std::map<std::string, std::string> conditions() const;
 };
@@ -47,12 +51,22 @@ std::string joined(const std::vector<std::string> &all) {
 std::map<std::string, std::string> TrainOptions::conditions() const {
   const auto text = [](double v) { return CLI::detail::to_string(v); };
   return {{"net", learner.layers.empty() ? learner.model.path : joined(learner.layers)},
-          {"data", data},
           {"loss", training.loss},
           {"optimizer's options", training.optimizer + ", " + text(training.rate) + ", " + text(training.momentum) +
                                       ", " + text(training.weight_decay)},
+          {"transforms", joined(transforms)},
           {"schedule", joined(loop.schedule)},
           {"batch", std::to_string(training.batch)}};
+}
+
+DataOptions TrainOptions::reading_with(const char *option, const std::vector<std::string> &texts) const {
+  DataOptions with = reading;
+  if (!texts.empty()) try {
+      with.transform = transforms::each_sample(transforms::written_transforms(texts), loop.seed);
+    } catch (const Error &e) {
+      throw BadInput(std::string(option) + ": " + e.what());
+    }
+  return with;
 }
 
 // The file that stands first is a text with options, or a model. `net` has the same, or layers.
@@ -122,11 +136,12 @@ AllData all_data(const TrainOptions &o, const DataFiles &files, const Learner &l
       shuffled.order = held.training;
       in_order.order = held.validation;
     }
-    DataOptions reading = o.reading;
+    DataOptions reading = o.reading_with("--transform", o.transforms);
     AllData all;
     if (!o.validation.empty())
-      all.validation = (is_share ? files : DataFiles(o.validation, DataFiles::Part::validation))
-                           .batches(learner.form(), in_order, reading);
+      all.validation =
+          (is_share ? files : DataFiles(o.validation, DataFiles::Part::validation))
+              .batches(learner.form(), in_order, o.reading_with("--validation-transform", o.validation_transforms));
     reading.whole_batches = whole_batches;
     all.training = files.batches(learner.form(), shuffled, reading);
     all.training.batches = read_on_input(all.training.batches);
@@ -170,7 +185,8 @@ int trained(const TrainOptions &o) {
   o.threads.use();
   expect_writable_model(o.output, o.learner.layers.empty());
   const DataFiles files = on_input([&] { return DataFiles(o.data); });
-  const std::unique_ptr<Learner> learner = learner_of(o.learner, o.training, files, o.loop.seed);
+  const Shape sample = on_input([&] { return files.sample(o.reading_with("--transform", o.transforms)); });
+  const std::unique_ptr<Learner> learner = learner_of(o.learner, o.training, sample, o.loop.seed);
   const bool compiled = o.compiled.value_or(o.learner.layers.empty());
   if (!compiled && o.training.memory > 0) throw BadInput("--memory: only compiled steps have a budget");
   const AllData data = all_data(o, files, *learner, compiled || learner->takes_whole_batches());
@@ -232,6 +248,14 @@ void define_train(CLI::App &app, Action &chosen) {
       "The same, for the numbers val_NAME behind every epoch; of MNIST's files those that begin with t10k. Or a "
       "part of --data that is held back: 0.1");
   app.add_flag("--skip-damaged", o->reading.skip_damaged, "Leave pictures out that cannot be read, and say which");
+  app.add_option(
+         "--transform,--transforms", o->transforms,
+         "What becomes of a sample, with torchvision's names and arguments: 'RandomCrop(28, padding=4)'. May be given "
+         "again; pictures are read as they are then")
+      ->allow_extra_args(false);
+  app.add_option("--validation-transform,--validation-transforms", o->validation_transforms,
+                 "The same, of --validation")
+      ->allow_extra_args(false);
   app.add_option("-o,--output", o->output,
                  "The model with what it learned: .onnx, with its weights beside it as safetensors; of layers also "
                  ".safetensors, a saved net");

@@ -85,20 +85,6 @@ Samples samples_for(const BatchForm &form, Samples s) {
   return s;
 }
 
-Source pictures_of(const PictureFolder &folder, const BatchForm &form, const PictureOptions &options) {
-  if (form.classes == 0) fail("folders are classes, which this loss does not take; see --loss");
-  const auto classes = static_cast<int64_t>(folder.classes().size());
-  if (classes != form.classes)
-    fail("there are ", classes, " folders of classes and the model has ", form.classes, "; see --replace-head");
-  const PicturesFor pictures = pictures_for({form.x.shape(), form.x.type(), {}}, options);
-  Source source = folder.source(pictures.channels, pictures.sample);
-  source.sample = [of = source.sample, type = form.labels.type()](int64_t i) {
-    const Sample s = of(i);
-    return Sample{s.x, Tensor::full({}, s.target.item(), type)};
-  };
-  return source;
-}
-
 // Batches of which damaged samples were left out, as whole ones.
 Loader::Next whole_batches(const Loader::Next &next, int64_t size) {
   return [=, rest = std::optional<Examples>(), none = true]() mutable -> std::optional<Examples> {
@@ -154,8 +140,38 @@ DataFiles::DataFiles(std::string path, Part part)
   y_ = s.y;
 }
 
-Shape DataFiles::sample() const {
-  return is_folder_of_pictures_ ? Shape() : Shape(x_.shape().begin() + 1, x_.shape().end());
+Shape DataFiles::sample(const DataOptions &options) const {
+  if (is_folder_of_pictures_)
+    return options.transform ? options.transform(PictureFolder(path_).source().sample(0).x, 0, 0).shape() : Shape();
+  const Shape raw(x_.shape().begin() + 1, x_.shape().end());
+  return options.transform ? options.transform(Tensor::zeros(raw), 0, 0).shape() : raw;
+}
+
+Source DataFiles::pictures(const BatchForm &form, const DataOptions &options) const {
+  const PictureFolder folder(path_);
+  if (form.classes == 0) fail("folders are classes, which this loss does not take; see --loss");
+  const auto classes = static_cast<int64_t>(folder.classes().size());
+  if (classes != form.classes)
+    fail("there are ", classes, " folders of classes and the model has ", form.classes, "; see --replace-head");
+  const PicturesFor wanted = pictures_for({form.x.shape(), form.x.type(), {}}, options.pictures);
+  Source source = options.transform ? folder.source(wanted.channels) : folder.source(wanted.channels, wanted.sample);
+  source.sample = [of = source.sample, type = form.labels.type()](int64_t i) {
+    const Sample s = of(i);
+    return Sample{s.x, Tensor::full({}, s.target.item(), type)};
+  };
+  return source;
+}
+
+// Of arrays as they are, before transforms.
+Source DataFiles::rows(const BatchForm &form) const {
+  Shape batch = x_.shape();
+  batch[0] = form.x.extent(0);
+  const Samples s = samples_for({Tensor::outline(batch, form.x.type()), form.labels, form.classes}, {x_, y_});
+  return {s.x.extent(0),
+          [s](int64_t i) {
+            return Sample{taken(s.x, 0, i), taken(s.y, 0, i)};
+          },
+          [](int64_t i) { return std::to_string(i); }};
 }
 
 int64_t DataFiles::size() const { return is_folder_of_pictures_ ? PictureFolder(path_).source().size : x_.extent(0); }
@@ -163,12 +179,16 @@ int64_t DataFiles::size() const { return is_folder_of_pictures_ ? PictureFolder(
 TrainingData DataFiles::batches(const BatchForm &form, BatchOptions batches, const DataOptions &options) const {
   TrainingData data;
   batches.keep_smaller_last = !options.whole_batches;
-  if (is_folder_of_pictures_) {
-    const PictureFolder folder(path_);
-    const Source source = pictures_of(folder, form, options.pictures);
+  if (options.transform) {
+    Shape one = sample(options), wanted(form.x.shape().begin() + 1, form.x.shape().end());
+    if (one != wanted)
+      fail(path_, ": transforms make samples of ", to_string(one), "; the net takes ", to_string(wanted));
+  }
+  if (is_folder_of_pictures_ || options.transform) {
     if (options.skip_damaged) data.skipped = std::make_shared<Skipped>();
-    data.classes = folder.classes();
-    data.batches = batches_of(source, batches, {2, data.skipped});
+    if (is_folder_of_pictures_) data.classes = PictureFolder(path_).classes();
+    data.batches = batches_of(is_folder_of_pictures_ ? pictures(form, options) : rows(form), batches,
+                              {2, data.skipped, options.transform});
     if (options.whole_batches && options.skip_damaged) data.batches = in_whole_batches(data.batches, batches.size);
   } else {
     const Samples s = samples_for(form, {x_, y_});

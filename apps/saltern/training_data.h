@@ -23,6 +23,9 @@ struct DataOptions {
   PictureOptions pictures;
   bool skip_damaged = false;
   bool whole_batches = false;  // samples that do not fill one are left for another epoch
+  // What becomes of samples (runtime/transforms/transform.h), of pictures as they are in their files; none: they stay, and
+  // pictures are made as large as is wanted.
+  std::function<Tensor(const Tensor &x, int64_t epoch, int64_t sample)> transform = nullptr;
 };
 
 class DataFiles {
@@ -33,13 +36,16 @@ class DataFiles {
   // Reads arrays at once, and of pictures their names.
   explicit DataFiles(std::string path, Part part = Part::training);
 
-  // Of one x. Empty for pictures, which become what is wanted.
-  Shape sample() const;
+  // Of one x. Empty for pictures without transforms, which become what is wanted.
+  Shape sample(const DataOptions &options) const;
   int64_t size() const;
   // Throws where the data do not fit.
   TrainingData batches(const BatchForm &form, BatchOptions batches, const DataOptions &options) const;
 
  private:
+  Source pictures(const BatchForm &form, const DataOptions &options) const;
+  Source rows(const BatchForm &form) const;
+
   std::string path_;
   bool is_folder_of_pictures_;
   Tensor x_, y_;

@@ -149,6 +149,29 @@ TEST_F(TrainConfig, AModelOfAFileIsANetToo) {
   }
 }
 
+// What becomes of samples is that of seed, epoch and sample (tests/runtime/transforms/rows_test.cpp).
+TEST_F(TrainConfig, SamplesAreTransformed) {
+  const Tensor pictures = Random(5).uniform_tensor({30, 1, 6, 8}, 0, 1), y = Tensor::zeros({30}, Type::i64);
+  write_npz(folder.file("pictures.npz"), {{"x", pictures}, {"y", y}});
+  const std::string text =
+      folder.write("pictures.toml", "data = \"" + folder.file("pictures.npz") +
+                                        "\"\nnet = [\"Flatten()\", \"Linear(16, 2)\"]\nbatch = 10\n" +
+                                        "transforms = [\"RandomCrop(4)\", \"RandomHorizontalFlip()\"]\noutput = \"" +
+                                        folder.file("net.onnx") + "\"\n");
+  const std::string validated = text + " --validation " + folder.file("pictures.npz");
+  const auto losses = [](const Said &s) { return nlohmann::json::parse(s.out, nullptr, false)["losses"]; };
+  const Said once = train(validated + " --validation-transform 'CenterCrop(4)' --json"),
+             again = train(text + " --json");
+  ASSERT_EQ(once.code, 0) << once.all;
+  EXPECT_EQ(losses(once), losses(again));
+  EXPECT_NE(losses(once), losses(train(text + " --json --transform 'CenterCrop(4)'")));
+  const Said other = train(validated), wrong = train(text + " --transform 'RandomCrop(padding=2)'");
+  EXPECT_EQ(other.code, 2);
+  EXPECT_TRUE(contains(other.all, "a batch of the model is [10, 1, 4, 4]"));
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_TRUE(contains(wrong.all, "--transform: RandomCrop needs the argument 'size'"));
+}
+
 TEST_F(TrainConfig, WhatIsWrongIsNamedWithItsLine) {
   const auto expect_bad = [&](const std::string &text, const std::vector<std::string> &parts) {
     const Said said = train(text);
