@@ -6,6 +6,7 @@
 #include "runtime/metrics/metric.h"
 #include "runtime/nn/layer.h"
 #include "runtime/python/arrays.h"
+#include "runtime/transforms/transform.h"
 
 namespace saltern::python {
 
@@ -20,7 +21,7 @@ Argument::List list_of(nb::handle h) {
   return all;
 }
 
-// Modules of saltern.nn that are layers have one of ours inside.
+// Modules of saltern.nn that are layers have one of ours inside, and so have transforms.
 constexpr const char *inner = "_layer";
 
 }  // namespace
@@ -33,6 +34,8 @@ Argument argument(nb::handle h) {
   if (nb::isinstance<nb::str>(h)) return nb::cast<std::string>(h);
   if (nb::isinstance<Variable>(h)) return nb::cast<Variable>(h);
   if (nb::isinstance<nn::Layer>(h)) return Argument::Part(nb::cast<std::shared_ptr<nn::Layer>>(h));
+  if (nb::isinstance<transforms::Transform>(h))
+    return Argument::Part(nb::cast<std::shared_ptr<transforms::Transform>>(h));
   if (nb::hasattr(h, inner)) return argument(h.attr(inner));
   if (nb::isinstance<nb::tuple>(h) || nb::isinstance<nb::list>(h)) return list_of(h);
   if (nb::isinstance<nb::dict>(h)) return list_of(h.attr("items")());

@@ -8,6 +8,7 @@ namespace saltern::python {
 // Functions, layers, and tables of what nets cost.
 void bind_layers(nanobind::module_ &m);
 void bind_metrics(nanobind::module_ &m);
+void bind_transforms(nanobind::module_ &m);
 // Safetensors and ONNX.
 void bind_files(nanobind::module_ &m);
 // The rows of optimizers and schedules of rates.

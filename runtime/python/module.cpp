@@ -195,6 +195,7 @@ NB_MODULE(_saltern, m) {
 
   bind_layers(m);
   bind_metrics(m);
+  bind_transforms(m);
   bind_files(m);
   bind_logs(m);
   bind_optimizers(m);

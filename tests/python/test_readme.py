@@ -28,8 +28,11 @@ def test_readme(tmp_path, monkeypatch):
 def test_training(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {}
-    example, = blocks('docs/training.md')
+    example, changes = blocks('docs/training.md')
     exec(example, names)
+    names['picture'] = np.zeros((3, 40, 32), np.uint8)
+    exec(changes, names)
+    assert names['x'].shape == (3, 32, 32) and names['x'].dtype == 'float32'
     assert names['history'].history['val_accuracy'][-1] > 0.9
     assert (tmp_path / 'report.html').exists() and not (tmp_path / 'backup/backup.safetensors').exists()
 

@@ -29,7 +29,8 @@ from trying import Nest, arguments, made
 
 MODULES = '''saltern saltern.nn saltern.nn.functional saltern.nn.init saltern.ops saltern.linalg saltern.fft saltern.keras
 saltern.keras.metrics saltern.metrics saltern.signal saltern.signal.windows saltern.training saltern.optim
-saltern.optim.lr_scheduler saltern.optim.swa_utils saltern.keras.optimizers saltern.keras.optimizers.schedules'''.split()
+saltern.optim.lr_scheduler saltern.optim.swa_utils saltern.keras.optimizers saltern.keras.optimizers.schedules
+saltern.transforms'''.split()
 classes = collections.defaultdict(set)
 
 

@@ -11,7 +11,7 @@ Functions and layers come from the tables that C++ has (runtime/nn): `help(salte
 from ._rows import functions as _functions
 from ._saltern import Tensor, get_num_threads, manual_seed, set_num_threads
 from ._tensors import batching, einsum, from_dlpack, from_numpy, full, load, no_grad, ones, save, tensor, zeros
-from . import autograd, distributions, fft, keras, linalg, masked, metrics, nn, onnx, ops, optim, signal, special, training
+from . import autograd, distributions, fft, keras, linalg, masked, metrics, nn, onnx, ops, optim, signal, special, training, transforms
 from ._summary import summary
 
 globals().update({_name: _function for _name, _function in _functions.items() if _name != 'einsum'})
