@@ -18,7 +18,7 @@ const Command commands[] = {
     {"coverage", "Which names of other frameworks are here, and what each has", define_coverage},
     {"bench", "Time a model or a kernel and say how near it comes to this core's peak", define_bench},
     {"tune", "Search a kernel's schedule for one shape and keep the best", define_tune},
-    {"train", "Train a model on data, or only some of its layers", define_train},
+    {"train", "Train layers by name, or a model, as options or a text with them say", define_train},
     {"compile", "Make a static library with a C header of a model", define_compile},
     {"verify", "Compare a model's results: expected, library kernels, compiled kernels, plain formulas", define_verify},
     {"gradients", "Compare a model's gradients with finite differences", define_gradients},

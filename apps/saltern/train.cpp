@@ -1,8 +1,12 @@
 // `saltern train`: a model of a file, or layers that are written down, learn from data in files. All options may be in a text.
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -88,6 +92,16 @@ void find_net(TrainOptions &o, CLI::App &app) {
   if (!path.empty() && !layers.empty()) throw BadInput("--net: the net is " + path + " already");
   for (const auto &[name, value] : {std::pair("data", o.data), std::pair("output", o.output)})
     if (value.empty()) throw BadInput(o.config + (o.config.empty() ? "" : ": ") + "--" + name + " is missing");
+}
+
+// Before anything is computed: what was learned is not to be lost for want of a folder.
+void expect_folder_of(const std::string &file) {
+  const fs::path folder = fs::absolute(file).parent_path();
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error || access(folder.c_str(), W_OK) != 0)
+    throw BadInput(file + ": cannot write to " + folder.string() + ": " +
+                   (error ? error.message() : std::string(std::strerror(errno))));
 }
 
 // What cannot be read while training goes on is bad input, too.
@@ -184,6 +198,8 @@ int trained(const TrainOptions &o) {
   const auto begin = std::chrono::steady_clock::now();
   o.threads.use();
   expect_writable_model(o.output, o.learner.layers.empty());
+  expect_folder_of(o.output);
+  if (!o.loop.report.empty()) expect_folder_of(o.loop.report);
   const DataFiles files = on_input([&] { return DataFiles(o.data); });
   const Shape sample = on_input([&] { return files.sample(o.reading_with("--transform", o.transforms)); });
   const std::unique_ptr<Learner> learner = learner_of(o.learner, o.training, sample, o.loop.seed);

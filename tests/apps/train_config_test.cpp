@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "runtime/data/png.h"
 #include "runtime/graph/executor.h"
 #include "runtime/graph/model_file.h"
 #include "runtime/graph/open_sizes.h"
@@ -170,6 +171,32 @@ TEST_F(TrainConfig, SamplesAreTransformed) {
   EXPECT_TRUE(contains(other.all, "a batch of the model is [10, 1, 4, 4]"));
   EXPECT_EQ(wrong.code, 2);
   EXPECT_TRUE(contains(wrong.all, "--transform: RandomCrop needs the argument 'size'"));
+}
+
+// Pictures become what --input says, or what transforms make of them.
+TEST_F(TrainConfig, LayersLearnFromFoldersOfPictures) {
+  for (int i = 0; i < 12; ++i) {
+    const std::string kind = folder.file(i % 2 ? "pictures/light" : "pictures/dark");
+    fs::create_directories(kind);
+    write_png(kind + "/" + std::to_string(i) + ".png", Tensor::full({9 + i, 9, 3}, i % 2 ? 250 - i : 5 + i, Type::u8));
+  }
+  const std::string text =
+      "--net 'Flatten()' --net 'Linear(48, 2)' --optimizer 'Adam(lr=0.05)' --batch 5 --epochs 8 --data " +
+      folder.file("pictures") + " --json -o " + folder.file("made/here/net.onnx");
+  for (const char *how :
+       {" --input 3,4,4", " --transform 'RandomResizedCrop(4)' --transform 'RandomHorizontalFlip()'"}) {
+    const Said said = train(text + how);
+    ASSERT_EQ(said.code, 0) << said.all;
+    const nlohmann::json line = nlohmann::json::parse(said.out, nullptr, false);
+    EXPECT_EQ(line["classes"], (std::vector<std::string>{"dark", "light"}));
+    EXPECT_EQ(line["steps"], 8 * 3);  // of five, five and two
+    EXPECT_LT(line["losses"].back().get<double>(), 0.5 * line["losses"].front().get<double>());
+  }
+  const Said open = train(text), lost = train(text + " --input 3,4,4 --report /proc/none/report.html");
+  EXPECT_EQ(open.code, 2) << open.all;
+  EXPECT_TRUE(contains(open.all, "--input"));
+  EXPECT_EQ(lost.code, 2) << lost.all;
+  EXPECT_TRUE(contains(lost.all, "/proc/none"));
 }
 
 TEST_F(TrainConfig, WhatIsWrongIsNamedWithItsLine) {
