@@ -5,7 +5,8 @@
 
 namespace saltern {
 
-enum class FileKind { safetensors, npy, zip, png, jpeg, gzip, idx, text, empty, other };  // other: ONNX, if it is a model
+// What is other is ONNX, if it is a model.
+enum class FileKind { safetensors, npy, zip, png, jpeg, gzip, idx, text, empty, other };
 
 // Throws an Error where the file cannot be read.
 FileKind kind_of_file(const std::string &path);

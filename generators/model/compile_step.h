@@ -37,7 +37,8 @@ class CompiledStep {
   CompiledStep &operator=(CompiledStep &&) noexcept;
   ~CompiledStep();
 
-  // Takes a step, or of several batches (StepOptions::accumulate) a part of one, and gives the loss from before it. Throws where shapes or types are not those of the example.
+  // Takes a step, or of several batches (StepOptions::accumulate) a part of one, and gives the loss from before it. Throws
+  // where shapes or types are not those of the example.
   float operator()(const Tensor &x, const Tensor &labels) const { return (*this)({x, labels}); }
   float operator()(const std::vector<Tensor> &inputs) const;
 
