@@ -28,7 +28,7 @@ struct LanguageOptions {
   int64_t characters = 0;    // of the alphabet
   int64_t width = 128, layers = 2;
   int64_t heads = 4, context = 64;  // of a GPT: it sees the last so many characters
-  double dropout = 0.1;
+  double dropout = 0.2;
 };
 
 }  // namespace saltern

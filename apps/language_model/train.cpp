@@ -28,7 +28,7 @@ struct TrainOptions {
   LanguageOptions net;
   std::vector<std::string> texts = {"/usr/share/common-licenses/GPL-3"};  // what every Debian has (base-files)
   std::string output = "language", log;
-  int64_t epochs = 8, batch = 16, stop_after = 0, checkpoint_every = 0;
+  int64_t epochs = 5, batch = 16, stop_after = 0, checkpoint_every = 0;
   double rate = 0.01, held_out = 0.1;
   uint64_t seed = 1;
   bool resume = false, json = false;
