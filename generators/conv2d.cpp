@@ -75,7 +75,7 @@ const Kernel conv2d_gradient_w(
         schedules::weight_gradient(
             k, m,
             {out, k.stage(dw).func, k.stage(x).func, k.stage(dy).func, k.size(x.extent(0)), k.size(dy.extent(4)),
-             k.size(x.extent(4)), k.size(kernel_x), k.size(kernel_y), k.size(dy.extent(1))});
+             k.size(x.extent(4)), k.size(kernel_x), k.size(kernel_y), k.size(dy.extent(1)), k.size(dy.extent(2))});
       });
     },
     calls(cases, &ConvolutionCase::gradient_w), timings(squares, &ConvolutionCase::gradient_w));

@@ -19,7 +19,7 @@ struct WeightGradient {
   Halide::Func padded, gradient;                // x and dy, zero outside
   Halide::Expr images;                          // how many
   Halide::Expr outputs, inputs, columns, rows;  // of dw: channels of a group, and the window
-  Halide::Expr height;                          // of dy
+  Halide::Expr height, width;                   // of dy
 };
 
 struct WeightGradientKnobs {
@@ -67,12 +67,12 @@ struct WeightGradientKnobs {
     knobs.rows = as_many(rows);
     // Of large weights there are no copies to be added up, and of small images several go into each sum: ResNet-18's last
     // layers have 9 MB of weights, and 2 x 2 pixels of a picture of 64 x 64.
-    const int height = known(of.height), images = known(of.images);
-    if (height <= 0 || images <= 0) return knobs;
-    constexpr int large = 1 << 16;
+    const int height = known(of.height), width = known(of.width), images = known(of.images);
+    if (height <= 0 || width <= 0 || images <= 0) return knobs;
+    constexpr int large = 1 << 16, pixels = 14 * 14;
     if (outputs * inputs * columns * rows >= large) knobs.chunks = 1;
     const int of_chunk = (images + knobs.chunks - 1) / knobs.chunks;
-    knobs.images = std::max(1, std::min(of_chunk, knobs.strip / height));
+    knobs.images = std::max(1, std::min(of_chunk, pixels / (height * width)));
     while (of_chunk % knobs.images != 0) --knobs.images;
     knobs.strip = std::min(knobs.strip, height);
     return knobs;
