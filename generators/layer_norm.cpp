@@ -67,6 +67,13 @@ const Kernel layer_norm_gradient_parameters(
       const algorithms::Moments of = given_moments(k);
       const auto d = algorithms::layer_norm_gradient_parameters(x, of, k.input("dy", {"n", "c"}), 1);
       k.separate_outputs({"dscale", "dshift"}, {d.scale, d.shift});
+      // With 16 lanes, 64 columns and more take 0.83 to 0.99 of the time that blocks of 32 take (AMD Zen 4); with fewer
+      // lanes both are 4 vectors.
+      k.schedule([&](const Machine &m) {
+        schedules::StructureKnobs knobs;
+        knobs.columns = 4 * m.float_lanes();
+        k.by_structure(m, knobs);
+      });
     },
     {{{1, 1}, {2, 1}, {1, 1}},
      {{7, 3}, {2, 3}, {7, 3}},

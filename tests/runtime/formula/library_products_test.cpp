@@ -6,6 +6,7 @@
 
 #include "algorithms/contraction.h"
 #include "runtime/formula/evaluate_values.h"
+#include "runtime/layers/matmul.h"
 #include "runtime/tensor/random.h"
 
 namespace saltern {
@@ -44,8 +45,6 @@ void expect_product(const std::string &text, const Tensor &a, const Tensor &b, b
   const std::vector<double> p = got->reals(), q = want.reals();
   for (size_t i = 0; i < p.size(); ++i) EXPECT_NEAR(p[i], q[i], 2e-6);
 }
-
-Tensor turned(const Tensor &t) { return t.viewed({t.extent(1), t.extent(0)}, {t.strides()[1], t.strides()[0]}); }
 
 TEST(LibraryProducts, MatricesEitherWayRoundAndInBatches) {
   expect_product("ik,kj->ij", drawn({5, 7}), drawn({7, 9}), true);

@@ -73,6 +73,10 @@ TEST(Threads, SoftmaxIsTheSameBits) {
   expect_same_bits("softmax over channels", layer(nn::Softmax, 1), {{2, 9, 31, 17}});
 }
 
+TEST(Threads, LayerNormIsTheSameBits) {
+  expect_same_bits("layer norm", layer(nn::LayerNorm, 479), {{1, 479}, {300, 479}});
+}
+
 TEST(Threads, ConvolutionsPoolsAndDenseLayersAreTheSameBits) {
   expect_same_bits("net",
                    [] {
