@@ -1,7 +1,7 @@
 #pragma once
 // What programs that train a net have in common: their options, and how they begin and end.
 //
-//   TrainingOptions o = {/*output=*/"autoencoder", /*epochs=*/5, /*batch=*/64, /*rate=*/1e-3};
+//   ProgramOptions o = {/*output=*/"autoencoder", /*epochs=*/5, /*batch=*/64, /*rate=*/1e-3};
 //   o.add_to(app);
 //   return run_program(app, argc, argv, [&] { ... o.begin(); ... o.end(facts); return 0; });
 
@@ -24,7 +24,7 @@ inline void make_folder(const std::string &folder) {
   if (error) throw BadInput("cannot make the folder " + folder + ": " + error.message());
 }
 
-struct TrainingOptions {
+struct ProgramOptions {
   std::string output;
   int64_t epochs, batch;  // no epochs: the program has none
   double rate;

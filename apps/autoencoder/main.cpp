@@ -18,7 +18,7 @@ using namespace saltern;
 constexpr int64_t side = 28, pixels = side * side, shown = 12;
 
 struct Program {
-  TrainingOptions training = {"autoencoder", /*epochs=*/5, /*batch=*/64, /*rate=*/1e-3};
+  ProgramOptions training = {"autoencoder", /*epochs=*/5, /*batch=*/64, /*rate=*/1e-3};
   FashionOption data;
   int64_t numbers = 16;
 
@@ -36,7 +36,7 @@ struct Program {
     // What comes out is to be what goes in.
     const auto itself = [](Examples &batch, int64_t, int64_t) { batch.target = batch.x; };
     const Loader train = changed(batches_of(fashion.train, training.shuffled()), itself),
-                 test = changed(batches_of(fashion.test, TrainingOptions::in_order()), itself);
+                 test = changed(batches_of(fashion.test, ProgramOptions::in_order()), itself);
 
     nn::manual_seed(training.seed);
     Sequential encoder(nn::Flatten(), nn::Linear(pixels, 128), nn::ReLU(), nn::Linear(128, numbers));

@@ -50,7 +50,7 @@ std::vector<double> played(const std::function<int(const CartPole::Observation &
 }
 
 struct TrainCommand {
-  TrainingOptions training = {"cart_pole", /*epochs=*/0, /*batch=*/64, /*rate=*/1e-3};
+  ProgramOptions training = {"cart_pole", /*epochs=*/0, /*batch=*/64, /*rate=*/1e-3};
   int64_t steps = 60000, limit = 200;
   double goal = 195;
 

@@ -64,7 +64,7 @@ struct Cifar {
 };
 
 struct TrainCommand {
-  TrainingOptions training = {"cifar_resnet", /*epochs=*/5, /*batch=*/32, /*rate=*/0.05};
+  ProgramOptions training = {"cifar_resnet", /*epochs=*/5, /*batch=*/32, /*rate=*/0.05};
   std::string data, log;
   int64_t blocks = 1, width = 16, most_pixels = 3;
   bool resume = false;
@@ -116,7 +116,7 @@ struct TrainCommand {
     const Cifar cifar = on_input([&] { return Cifar(folder); });
     BatchOptions shuffled = training.shuffled();
     shuffled.change = mirrored_and_moved(most_pixels, training.seed);
-    const Loader train = batches_of(cifar.train, shuffled), test = batches_of(cifar.test, TrainingOptions::in_order());
+    const Loader train = batches_of(cifar.train, shuffled), test = batches_of(cifar.test, ProgramOptions::in_order());
 
     nn::manual_seed(training.seed);
     Sequential net = residual_net(blocks, width, 10);

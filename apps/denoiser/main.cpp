@@ -50,7 +50,7 @@ struct Denoiser : Module {
 double decibels(double mean_square) { return -10 * std::log10(mean_square); }
 
 struct TrainCommand {
-  TrainingOptions training = {"denoiser", /*epochs=*/2, /*batch=*/64, /*rate=*/2e-3};
+  ProgramOptions training = {"denoiser", /*epochs=*/2, /*batch=*/64, /*rate=*/2e-3};
   FashionOption data;
   double strength = 0.2;
 
@@ -68,7 +68,7 @@ struct TrainCommand {
     const Loader train =
         changed(batches_of(fashion.train, training.shuffled()), with_noise(strength, 2 * training.seed));
     const Loader test =
-        changed(batches_of(fashion.test, TrainingOptions::in_order()), with_noise(strength, 2 * training.seed + 1));
+        changed(batches_of(fashion.test, ProgramOptions::in_order()), with_noise(strength, 2 * training.seed + 1));
     nn::manual_seed(training.seed);
     Denoiser net;
     Adam optimizer(net, {training.rate});

@@ -22,7 +22,7 @@ using namespace saltern;
 namespace fs = std::filesystem;
 
 struct TrainCommand {
-  TrainingOptions training = {"fashion", /*epochs=*/2, /*batch=*/64, /*rate=*/0.03};  // which falls linearly to zero
+  ProgramOptions training = {"fashion", /*epochs=*/2, /*batch=*/64, /*rate=*/0.03};  // which falls linearly to zero
   FashionOption data;
   int64_t stop_after = 0, checkpoint_every = 0;
   bool resume = false;
@@ -61,7 +61,7 @@ struct TrainCommand {
       std::cerr << fashion.train.size() << " pictures to train on, " << fashion.test.size() << " to test, from "
                 << fashion.folder << "\n";
     const Loader train = batches_of(fashion.train, training.shuffled()),
-                 test = batches_of(fashion.test, TrainingOptions::in_order());
+                 test = batches_of(fashion.test, ProgramOptions::in_order());
 
     nn::manual_seed(training.seed);
     Sequential net = fashion_net();

@@ -50,7 +50,7 @@ nlohmann::json scores(const Tensor &predicted, const Tensor &wanted) {
 }
 
 struct TrainCommand {
-  TrainingOptions training = {"table_regression", /*epochs=*/60, /*batch=*/32, /*rate=*/5e-3};
+  ProgramOptions training = {"table_regression", /*epochs=*/60, /*batch=*/32, /*rate=*/5e-3};
   std::string table, target;
   std::vector<std::string> left_out, words;
   std::vector<int64_t> hidden = {64, 64};
@@ -111,7 +111,7 @@ struct TrainCommand {
               back = Moments(rows.y).standardising(/*back=*/true);
     const Tensor x = standardise(rows.x).value(), test_x = standardise(rows.test_x).value();
     const Loader train = batches_of(x, standardise_y(rows.y).value(), training.shuffled()),
-                 test = batches_of(test_x, standardise_y(rows.test_y).value(), TrainingOptions::in_order());
+                 test = batches_of(test_x, standardise_y(rows.test_y).value(), ProgramOptions::in_order());
 
     nn::manual_seed(training.seed);
     Sequential net = hidden_layers(rows.encoding.features());
