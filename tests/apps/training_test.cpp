@@ -108,7 +108,7 @@ TEST_F(Training, ACheckpointWithoutItsPartsIsNamedWithThePart) {
     ASSERT_NE(at, std::string::npos) << part;
     folder.write("checkpoints/step-000003.safetensors", bytes.replace(at, std::string(part).size(), broken));
     const Said said = train("--resume");
-    EXPECT_EQ(said.code, 1) << part;
+    EXPECT_EQ(said.code, 2) << part;
     EXPECT_TRUE(contains(said.all, path));
     EXPECT_TRUE(contains(said.all, culprit));
   }
