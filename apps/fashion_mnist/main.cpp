@@ -1,5 +1,6 @@
 // Trains the demo's net on Fashion-MNIST, and shows what it learned:
-//   fashion_mnist train --output DIR      writes model.safetensors, checkpoints/, training.png, report.html, training.json
+//   fashion_mnist train --output DIR      writes model.safetensors, checkpoints/, checkpoint.safetensors (the last),
+//                                         training.png, report.html, training.json
 //   fashion_mnist sheet PREDICTIONS PNG   draws what the compiled classifier said of pictures
 
 #include <chrono>
@@ -84,6 +85,8 @@ struct TrainCommand {
 
     Sequential classifier(net, nn::Softmax(-1));
     save_model(training.file("model.safetensors"), trace(classifier, {"batch", 1, 28, 28}));
+    // The last checkpoint by a name that does not tell the step, for scripts.
+    save_checkpoint(training.file("checkpoint.safetensors"), load_checkpoint(trainer.checkpoints().last()));
     write_png(training.file("training.png"), draw(training_curves(trainer, "Fashion-MNIST")).pixels());
     write_report(training.file("report.html"), trainer, test,
                  {"Fashion-MNIST", {FashionMnist::class_names.begin(), FashionMnist::class_names.end()}});

@@ -49,6 +49,7 @@ TEST_F(FashionMnist, StoppedAndResumedTrainingGivesTheSameBits) {
   const std::string model = bytes_of_file(folder.file("whole/model.safetensors")),
                     state = bytes_of_file(folder.file("whole/checkpoints/step-000016.safetensors"));
   ASSERT_NE(model, "");
+  EXPECT_TRUE(bytes_of_file(folder.file("whole/checkpoint.safetensors")) == state);
   // In the first epoch, at its end, and in the second.
   for (const std::string steps : {"3", "8", "13"}) {
     const std::string parts = "parts" + steps;

@@ -25,7 +25,7 @@ def changed_files(one, other):
     """Those of a training's files that another one has not, or has otherwise."""
     contents = lambda path: path.read_bytes() if path.exists() else None
     checkpoints = [str(path.relative_to(one)) for path in one.glob("checkpoints/*")]
-    return [name for name in ["model.safetensors", "training.png", *(checkpoints or ["checkpoints"])]
+    return [name for name in ["model.safetensors", "checkpoint.safetensors", "training.png", *(checkpoints or ["checkpoints"])]
             if contents(one / name) is None or contents(one / name) != contents(other / name)]
 
 
