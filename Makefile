@@ -3,7 +3,7 @@ cmake := build/venv/bin/cmake
 ctest := build/venv/bin/ctest
 
 .PHONY: demo test setup configure build wheel bench bench-peers bench-layers conformance-compiled torch-modules \
-  torch-operators models random-graphs corner-cases kill-training tensorboard browser sanitize fuzz format tidy clean torch-metrics
+  torch-operators models headers random-graphs corner-cases kill-training tensorboard browser sanitize fuzz format tidy clean torch-metrics
 
 setup:
 	@cmake/setup.sh
@@ -98,6 +98,10 @@ models: configure
 	$(cmake) --build --preset release --target saltern
 	SALTERN_CACHE=build/conformance_cache build/venv/bin/python tests/conformance/real_models.py \
 	  build/release/bin/saltern --wheels build/models/wheels $(if $(compiled),--compiled)
+
+# Every installed header compiled alone; the test command does so for those that programs and pages include.
+headers: build
+	tests/install/headers_test.sh $(cmake) build/release $(CURDIR)/build/install_all_headers
 
 # Random graphs beside ONNX Runtime and ONNX's reference, with library kernels and then compiled: an hour, or as many as
 # COUNT says, of SEED. Those that fail are kept, and what is left of them when they are reduced.
