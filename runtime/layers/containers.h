@@ -1,12 +1,13 @@
 #pragma once
 // Modules that hold others.
 //
-//   Sequential net(nn::Conv2d(1, 32, 3), nn::ReLU(), nn::Flatten(), nn::Linear(21632, 10));
-//   ModuleList blocks(Block(), Block());                       for (Module &block : blocks) x = block(x);
+//   Sequential net{nn::Conv2d(1, 32, 3), nn::ReLU(), nn::Flatten(), nn::Linear(21632, 10)};
+//   ModuleList blocks{Block(), Block()};                       for (Module &block : blocks) x = block(x);
 //   ModuleDict heads;                                          heads.add("left", nn::Linear(64, 2));
 //
 // Modules are given by value, or as shared_ptr to be shared with other nets. Names are their positions: "0.weight"; those
-// of a ModuleDict are given.
+// of a ModuleDict are given. Between braces layers are made from left to right, and so draw the parameters that a net of
+// Python's draws from the same seed; between parentheses the order is the compiler's.
 
 #include <memory>
 

@@ -2,7 +2,7 @@
 // Layers by their names, with PyTorch's arguments:
 //
 //   using namespace saltern::nn::literals;
-//   Sequential net(nn::Linear(784, 64), nn::LeakyReLU(0.1), nn::Dropout("p"_a = 0.2), nn::Linear(64, 10));
+//   Sequential net{nn::Linear(784, 64), nn::LeakyReLU(0.1), nn::Dropout("p"_a = 0.2), nn::Linear(64, 10)};
 
 #include "runtime/nn/named.h"
 

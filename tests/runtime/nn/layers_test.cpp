@@ -54,6 +54,15 @@ TEST(Layers, SameSeedSameParameters) {
   EXPECT_EQ(one.parameter("weight").value().reals(), other.parameter("weight").value().reals());
 }
 
+TEST(Layers, BetweenBracesAreMadeFromLeftToRight) {
+  nn::manual_seed(5);
+  nn::Layer first = nn::Linear(4, 4);
+  nn::manual_seed(5);
+  const Sequential net{nn::Linear(4, 4), nn::Linear(4, 4)};
+  auto &begins = dynamic_cast<nn::Layer &>(net.at(0));
+  EXPECT_EQ(begins.parameter("weight").value().reals(), first.parameter("weight").value().reals());
+}
+
 TEST(Layers, ACloneHasMemoryOfItsOwn) {
   nn::Layer one = nn::PReLU();
   const auto other = one.cloned();
