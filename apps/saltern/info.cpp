@@ -6,7 +6,9 @@
 #include "apps/saltern/file_readers.h"
 #include "apps/saltern/loaded_model.h"
 #include "apps/saltern/machine_options.h"
+#include "apps/saltern/training_model.h"
 #include "apps/saltern/value_facts.h"
+#include "generators/model/model_plan.h"
 #include "runtime/files/file.h"
 #include "runtime/graph/drawing.h"
 #include "runtime/kernels/instruction_set.h"
@@ -23,11 +25,12 @@ using Json = nlohmann::ordered_json;
 struct InfoOptions {
   ModelOptions model;  // or any other file
   ThreadOptions threads;
+  TrainingOptions training;
   std::string dot, svg;
-  bool optimised = false, lowered = false, json = false;
+  bool optimised = false, lowered = false, train = false, json = false;
 
   bool draws() const { return !dot.empty() || !svg.empty(); }
-  bool is_about_a_model() const { return draws() || !model.shapes.empty() || !model.constants.empty(); }
+  bool is_about_a_model() const { return draws() || train || !model.shapes.empty() || !model.constants.empty(); }
 };
 
 Json about_this_machine() {
@@ -56,11 +59,31 @@ const FileReader &reader_of(const std::string &path) {
   throw BadInput(path + " is " + to_string(kind) + ": there is no reader for it; there are readers for " + known);
 }
 
+constexpr const char *for_models = "--shape, --constant, --train, --dot and --svg are for models";
+
+// What a compiled training step takes, beside the memory that its kernels allocate while they run.
+void add_training(const InfoOptions &o, Json &facts) {
+  TrainingModel model(LoadedModel(o.model), o.training);
+  const generators::ModelPlan plan = on_input([&] { return generators::plan_model(model.step()); });
+  int64_t batch = 0;
+  for (const auto &[name, t] : model.inputs()) batch += static_cast<int64_t>(t.bytes());
+  facts["training"] = {{"loss", o.training.loss},
+                       {"optimizer", o.training.optimizer},
+                       {"batch", o.training.batch},
+                       {"state_bytes", plan.state_bytes},
+                       {"batch_bytes", batch},
+                       {"workspace_bytes", plan.workspace_bytes},
+                       {"peak_bytes", plan.state_bytes + batch + plan.workspace_bytes},
+                       {"steps", plan.steps.size()},
+                       {"kernels", plan.kernels}};
+}
+
 Json about_file(const InfoOptions &o) {
   const FileReader &reader = reader_of(o.model.path);
-  if (!reader.is_model && o.is_about_a_model())
-    throw BadInput(o.model.path + " is no model: --shape, --constant, --dot and --svg are for models");
-  return on_input([&] { return reader.describe(o.model); });
+  if (!reader.is_model && o.is_about_a_model()) throw BadInput(o.model.path + " is no model: " + for_models);
+  Json facts = on_input([&] { return reader.describe(o.model); });
+  if (o.train) add_training(o, facts);
+  return facts;
 }
 
 Graph graph_to_draw(const InfoOptions &o) {
@@ -77,9 +100,16 @@ void draw(const InfoOptions &o) {
   });
 }
 
-// One line a fact; where a fact is a list of things with parts, one line for each of them.
+// One line a fact; where a fact is a list of things with parts, one line for each of them, and where it has parts itself, one
+// for each of these.
 void print_text(const Json &facts) {
   for (const auto &[key, value] : facts.items()) {
+    if (value.is_object()) {
+      std::printf("%s:\n", key.c_str());
+      for (const auto &[part, said] : value.items())
+        std::printf("    %-17s %s\n", (part + ":").c_str(), word(said).c_str());
+      continue;
+    }
     std::printf("%-17s", (key + ":").c_str());
     if (!value.is_array()) std::printf(" %s", word(value).c_str());
     for (const Json &v : value.is_array() ? value : Json::array()) {
@@ -92,8 +122,7 @@ void print_text(const Json &facts) {
 
 int run_info(const InfoOptions &o) {
   o.threads.use();
-  if (o.model.path.empty() && o.is_about_a_model())
-    throw BadInput("--shape, --constant, --dot and --svg are for models");
+  if (o.model.path.empty() && o.is_about_a_model()) throw BadInput(for_models);
   const Json facts = o.model.path.empty() ? about_this_machine() : about_file(o);
   if (o.draws()) draw(o);
   if (o.json)
@@ -118,10 +147,18 @@ void define_info(CLI::App &app, Action &chosen) {
   app.add_option("--dot", o->dot, "Write the model's drawing for Graphviz");
   CLI::Option *optimised = app.add_flag("--optimised,--optimized", o->optimised, "Draw it as `convert` would leave it");
   app.add_flag("--lowered", o->lowered, "Draw it in Saltern's own operations, as it is compiled")->excludes(optimised);
+  app.add_flag("--train", o->train, "Tell what a compiled training step takes, too");
+  o->training.add_to(app);
   o->threads.add_to(app);
   app.add_flag("--json", o->json, "One line of JSON");
-  app.footer("  saltern info model.onnx --shape x=1,3,224,224 --svg model.svg");
-  app.callback([o, &chosen] { chosen = [o] { return run_info(*o); }; });
+  app.footer(
+      "  saltern info model.onnx --shape x=1,3,224,224 --svg model.svg\n"
+      "  saltern info model.onnx --train --batch 64 --loss cross_entropy --optimizer adamw");
+  app.callback([o, &app, &chosen] {
+    expect_train(app, o->train);
+    if (o->training.memory > 0) throw CLI::ValidationError("--memory", "is for commands that compile the step");
+    chosen = [o] { return run_info(*o); };
+  });
 }
 
 }  // namespace saltern

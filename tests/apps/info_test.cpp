@@ -109,6 +109,19 @@ TEST(Info, OfAModelTellsTheMemoryThatItNeedsWhenCompiled) {
   EXPECT_EQ(facts["largest_values"], json::parse(R"([{"name": "y", "shape": [5, 2], "bytes": 40}])"));
 }
 
+// Adam keeps two numbers for each of the eight parameters, and counts its steps.
+TEST(Info, TellsTheMemoryOfATrainingStep) {
+  const ScratchFolder folder;
+  const std::string net = folder.write("net.safetensors", model_of(small_graph));
+  const json training = facts_of(net + " --train --batch 5 --loss mse --optimizer adam").at("training");
+  EXPECT_GE(training["state_bytes"], 3 * 4 * 8);
+  EXPECT_EQ(training["batch_bytes"], 4 * 5 * (3 + 2));
+  EXPECT_GE(training["peak_bytes"], training["state_bytes"].get<int>() + 4 * 5 * (3 + 2) + 4 * 5 * 2);
+  EXPECT_GT(training["steps"], 1);
+  for (const std::string wrong : {"--batch 5", "--train --batch 4 --loss mse", "--train --batch 5 --memory 1MB"})
+    EXPECT_EQ(run_program("saltern", "info " + net + " " + wrong).code, 2) << wrong;
+}
+
 TEST(Info, OfNumpyFilesTellsArraysTypesAndShapes) {
   const ScratchFolder folder;
   const Tensor t = Tensor::zeros({2, 3}, Type::i64);
