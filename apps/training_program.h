@@ -6,11 +6,13 @@
 //   return run_program(app, argc, argv, [&] { ... o.begin(); ... o.end(facts); return 0; });
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "apps/json_text.h"
 #include "apps/program.h"
 #include "runtime/data/batches.h"
 #include "runtime/files/file.h"
@@ -73,6 +75,7 @@ struct ProgramOptions {
 
   // Makes the folder, and finds out whether it can be written to now, not when training is done.
   void begin() const {
+    if (!std::isfinite(rate)) throw BadInput("--rate: expected a finite number");
     if (threads > 0) set_threads(threads);
     on_input([] { return saltern::threads(); });  // SALTERN_THREADS is input, too
     make_folder(output);
@@ -80,8 +83,8 @@ struct ProgramOptions {
   }
   // What came out, as a file and as one line.
   void end(const nlohmann::json &facts) const {
-    write_atomically(file("training.json"), facts.dump(2) + "\n");
-    std::cout << facts.dump() << "\n";
+    write_atomically(file("training.json"), json_text(facts, 2) + "\n");
+    std::cout << json_text(facts) << "\n";
   }
 };
 

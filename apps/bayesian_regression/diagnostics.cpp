@@ -1,5 +1,6 @@
 #include "apps/bayesian_regression/diagnostics.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "runtime/error.h"
@@ -70,7 +71,9 @@ double effective_samples(const std::vector<Chain> &chains) {
     if (!(pair > 0)) break;
     times += 2 * pair;
   }
-  return static_cast<double>(parts.size() * parts[0].size()) / times;
+  // Of few draws the estimate may be nothing, or less: it is bounded as Stan's is.
+  const auto draws = static_cast<double>(parts.size() * parts[0].size());
+  return draws / std::max(times, 1 / std::log10(draws));
 }
 
 }  // namespace saltern

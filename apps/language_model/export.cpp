@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "apps/json_text.h"
 #include "apps/language_model/commands.h"
 #include "apps/language_model/models.h"
 #include "runtime/files/file.h"
@@ -61,7 +62,7 @@ int run(const ExportOptions &o) {
                                         {"inputs", step.inputs},
                                         {"outputs", step.outputs}};
   if (o.json)
-    std::cout << facts.dump() << "\n";
+    std::cout << json_text(facts) << "\n";
   else
     for (const char *file : {"net", "onnx", "alphabet"}) std::cout << facts[file].get<std::string>() << "\n";
   return 0;

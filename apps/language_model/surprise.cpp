@@ -5,6 +5,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "apps/json_text.h"
 #include "apps/language_model/commands.h"
 #include "apps/language_model/generation.h"
 #include "runtime/data/png.h"
@@ -82,7 +83,7 @@ int run(const SurpriseOptions &o) {
   const std::vector<uint8_t> bytes = read_file(o.text, uint64_t{1} << 30);
   const auto size = static_cast<int64_t>(bytes.size());
   const int64_t from = o.from >= 0 ? o.from : std::max<int64_t>(size - o.length, 0),
-                to = std::min(from + o.length, size);
+                to = size - from < o.length ? size : from + o.length;
   if (to - from < 2) throw BadInput(o.text + " has no two characters from " + std::to_string(from) + " on");
   const std::string text(bytes.begin() + from, bytes.begin() + to);
   const std::vector<double> bits = surprises(*model.net, on_input([&] { return model.tokens_of(text); }));
@@ -95,7 +96,7 @@ int run(const SurpriseOptions &o) {
   const nlohmann::ordered_json facts = {
       {"characters", bits.size()}, {"bits_per_character", mean}, {"picture", o.output}};
   if (o.json)
-    std::cout << facts.dump() << "\n";
+    std::cout << json_text(facts) << "\n";
   else
     std::cout << o.output << ": " << bits.size() << " characters, " << mean << " bits each\n";
   return 0;

@@ -1,4 +1,5 @@
 #include "apps/saltern/bench_model.h"
+#include "apps/json_text.h"
 
 #include <algorithm>
 #include <chrono>
@@ -123,7 +124,7 @@ int bench_model(const BenchModelOptions &o) {
   set_threads(o.machine.threads);
   const Graph graph = LoadedModel(o.model).lowered();
   const Measured m = measured(graph, o);
-  if (!o.trace.empty()) on_input([&] { write_atomically(o.trace, m.layers->trace().dump()); });
+  if (!o.trace.empty()) on_input([&] { write_atomically(o.trace, json_text(m.layers->trace())); });
   const Timings &t = m.whole;
   const double gflops = flops(graph) / (t.at(0.5) * 1e6), share = o.device.is_cpu() ? gflops / t.peak_gflops : 0;
   if (o.json) {
@@ -137,7 +138,7 @@ int bench_model(const BenchModelOptions &o) {
       row["device"] = o.device.name;
     row["runs"] = t.milliseconds.size();
     if (o.layers) row["layers"] = to_json(m.layers->medians());
-    std::printf("%s\n", row.dump().c_str());
+    std::printf("%s\n", json_text(row).c_str());
   } else {
     if (o.layers) std::printf("%s", table(m.layers->medians()).c_str());
     std::printf("%s: %s kernels, %s, %d thread%s: median %.3f ms, best %.3f ms, 90 %% below %.3f ms; %.1f GF/s",

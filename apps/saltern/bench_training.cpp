@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "apps/json_text.h"
 #include "apps/saltern/bench_model.h"
 #include "apps/saltern/command.h"
 #include "apps/saltern/layer_times.h"
@@ -115,7 +116,7 @@ int bench_training(const BenchModelOptions &o) {
       row["peak_bytes_without_limit"] = *without_limit;
     }
     if (layers) row["layers"] = to_json(layers->medians());
-    std::printf("%s\n", row.dump().c_str());
+    std::printf("%s\n", json_text(row).c_str());
     return 0;
   }
   if (layers) std::printf("%s", table(layers->medians()).c_str());

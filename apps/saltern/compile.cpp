@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "apps/json_text.h"
 #include "apps/saltern/command.h"
 #include "apps/saltern/loaded_model.h"
 #include "apps/saltern/training_model.h"
@@ -87,7 +88,7 @@ int run_kernels(const CompileOptions &o) {
     const nlohmann::ordered_json line = {
         {"name", name},          {"target", target},        {"kernels", o.kernels},
         {"header", made.header}, {"library", made.library}, {"code_bytes", made.code_bytes}};
-    std::printf("%s\n", line.dump().c_str());
+    std::printf("%s\n", json_text(line).c_str());
     return 0;
   }
   std::printf("%s: %zu kernels for %s, %.0f KB of code\n", name.c_str(), o.kernels.size(), target.c_str(),
@@ -117,7 +118,7 @@ int run_compile(CompileOptions o) {
   if (bar) bar->finish(std::to_string(made.kernels));
   const std::string &name = o.compile.name;
   if (o.json) {
-    std::printf("%s\n", as_json(name, made, seconds).dump().c_str());
+    std::printf("%s\n", json_text(as_json(name, made, seconds)).c_str());
     return 0;
   }
   std::printf("%s: %d steps, %d kernels, %.0f KB of code, %.0f KB of weights, %.0f KB of workspace\n", name.c_str(),

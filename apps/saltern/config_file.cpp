@@ -128,11 +128,14 @@ std::vector<ConfigEntry> read_config(const std::string &text, const std::string 
 void use_config(CLI::App &command, const std::string &path) {
   const std::vector<uint8_t> bytes = on_input([&] { return read_file(path, most_bytes); });
   const std::string text(bytes.begin(), bytes.end());
+  std::set<const CLI::Option *> here;
   for (const ConfigEntry &e : read_config(text, path)) {
     const std::string where = path + ", line " + std::to_string(e.line) + ": ";
     CLI::Option *option = e.key == "help" ? nullptr : command.get_option_no_throw("--" + option_name(e.key));
     if (!option) throw BadInput(where + "there is no option '" + e.key + "'; expected one of " + keys_of(command));
+    if (here.count(option)) throw BadInput(where + "'" + e.key + "' is there twice, by another name");
     if (option->count() > 0) continue;
+    here.insert(option);
     if (e.values.empty()) throw BadInput(where + "'" + e.key + "' is an empty list");
     try {
       const bool is_flag = option->get_expected_max() == 0;

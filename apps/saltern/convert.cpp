@@ -2,6 +2,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "apps/json_text.h"
 #include "apps/saltern/command.h"
 #include "apps/saltern/loaded_model.h"
 #include "apps/saltern/machine_options.h"
@@ -47,7 +48,7 @@ int run_convert(const ConvertOptions &o) {
   if (o.json) {
     const nlohmann::ordered_json row = {
         {"model", o.output}, {"nodes_before", before}, {"nodes", after}, {"parameters", parameters}};
-    std::printf("%s\n", row.dump().c_str());
+    std::printf("%s\n", json_text(row).c_str());
   } else {
     std::printf("%s: %zu nodes (%zu before), %lld parameters\n", o.output.c_str(), after, before,
                 static_cast<long long>(parameters));

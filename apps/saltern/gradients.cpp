@@ -3,6 +3,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "apps/json_text.h"
 #include "apps/saltern/command.h"
 #include "apps/saltern/gradient_check.h"
 #include "apps/saltern/loaded_model.h"
@@ -111,7 +112,7 @@ void print(const GradientsOptions &o, const std::vector<CheckedGradient> &all, c
                                             {"error", c.error},
                                             {"verdict", to_string(c.verdict)}});
     const nlohmann::ordered_json line = {{"good", good}, {"fixed", fixed}, {"values", rows}};
-    std::printf("%s\n", line.dump().c_str());
+    std::printf("%s\n", json_text(line).c_str());
     return;
   }
   const auto number = [](double v) {

@@ -2,6 +2,7 @@
 #include <memory>
 #include <thread>
 
+#include "apps/json_text.h"
 #include "apps/saltern/command.h"
 #include "apps/saltern/file_readers.h"
 #include "apps/saltern/loaded_model.h"
@@ -126,7 +127,7 @@ int run_info(const InfoOptions &o) {
   const Json facts = o.model.path.empty() ? about_this_machine() : about_file(o);
   if (o.draws()) draw(o);
   if (o.json)
-    std::printf("%s\n", facts.dump().c_str());
+    std::printf("%s\n", json_text(facts).c_str());
   else
     print_text(facts);
   return 0;
@@ -140,7 +141,8 @@ void define_info(CLI::App &app, Action &chosen) {
   app.get_option("MODEL")
       ->required(false)
       ->description(
-          "A file to tell about: a model (ONNX or saved here), tensors (safetensors, .npy, .npz), IDX data or a PNG; "
+          "A file to tell about: a model (ONNX or saved here), tensors (safetensors, .npy, .npz), IDX data, a PNG or "
+          "JPEG; "
           "without one, this machine")
       ->check(CLI::ExistingFile);
   app.add_option("--svg", o->svg, "Draw the model into this file");

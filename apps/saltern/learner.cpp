@@ -36,8 +36,10 @@ bool is_frozen(const std::vector<std::string> &patterns, const std::string &name
 int64_t freeze(GraphNet &net, const std::vector<std::string> &patterns) {
   for (const std::string &p : patterns) {
     const auto all = net.state();
-    if (std::none_of(all.begin(), all.end(), [&](const auto &e) { return is_frozen({p}, e.first); }))
-      fail("--freeze ", p, ": no parameter is called so; `saltern info --lowered` has their names");
+    if (std::any_of(all.begin(), all.end(), [&](const auto &e) { return is_frozen({p}, e.first); })) continue;
+    std::string names;
+    for (const auto &[name, t] : all) names += (names.empty() ? "" : ", ") + name;
+    fail("--freeze ", p, ": no parameter is called so; there are ", names);
   }
   int64_t count = 0;
   for (const auto &[name, p] : net.named_parameters())
@@ -46,6 +48,7 @@ int64_t freeze(GraphNet &net, const std::vector<std::string> &patterns) {
   for (const auto &[name, p] : net.named_parameters()) parameters.insert(name);
   for (const auto &[name, t] : net.state())
     if (!parameters.count(name) && is_frozen(patterns, name)) net.freeze_statistics(name);
+  if (count == static_cast<int64_t>(parameters.size())) fail("--freeze: there is no parameter left to train");
   return count;
 }
 

@@ -23,7 +23,7 @@ std::string schedule_names() {
 }
 
 bool is_plateau(const std::vector<std::string> &schedules) {
-  return !schedules.empty() && schedules[0].rfind(plateau, 0) == 0;
+  return !schedules.empty() && schedules[0].substr(0, schedules[0].find('(')) == plateau;
 }
 
 Schedule schedule_of(const std::string &text) {
@@ -117,6 +117,7 @@ TrainerOptions LoopOptions::trainer(const Optimizer &optimizer, int64_t steps) c
   o.average = average;
   o.checkpoints = {checkpoints, keep, checkpoint_every, best, resume};
   if (resume && checkpoints.empty()) throw BadInput("--resume: --checkpoints says from where");
+  if (!best.empty() && checkpoints.empty()) throw BadInput("--best: --checkpoints says where to");
   for (const std::string &m : metrics) {
     o.metrics.push_back(on_option("--metric", m, [&] { return metric_of(m); }));
     for (size_t i = 0; i + 1 < o.metrics.size(); ++i)

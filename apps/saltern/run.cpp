@@ -1,5 +1,6 @@
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -195,6 +196,9 @@ int run_batch(const RunOptions &o) {
     one.inputs = {line.substr(first + 1, second - first - 1)};
     one.outputs = line.substr(second + 1);
     std::string message;
+    std::error_code error;
+    std::filesystem::create_directories(one.outputs, error);  // what went wrong stands there, too
+    if (error) throw BadInput("cannot make the folder " + one.outputs + ": " + error.message());
     const int code = exit_code_of(
         [&] {
           const LoadedModel model(one.model);

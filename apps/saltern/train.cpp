@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "apps/json_text.h"
 #include "apps/saltern/command.h"
 #include "apps/saltern/config_file.h"
 #include "apps/saltern/file_kind.h"
@@ -60,6 +61,11 @@ std::map<std::string, std::string> TrainOptions::conditions() const {
                                       ", " + text(training.weight_decay)},
           {"transforms", joined(transforms)},
           {"schedule", joined(loop.schedule)},
+          {"milestones", CLI::detail::join(loop.milestones)},
+          {"schedule-by-steps", loop.by_steps ? "true" : "false"},
+          {"freeze", joined(learner.freeze)},
+          {"replace-head", std::to_string(learner.head)},
+          {"steps", compiled.value_or(learner.layers.empty()) ? "compiled" : "by library kernels"},
           {"batch", std::to_string(training.batch)}};
 }
 
@@ -98,6 +104,7 @@ void find_net(TrainOptions &o, CLI::App &app) {
 void expect_folder_of(const std::string &file) {
   const fs::path folder = fs::absolute(file).parent_path();
   std::error_code error;
+  if (fs::is_directory(file, error)) throw BadInput(file + ": cannot write it: it is a folder");
   fs::create_directories(folder, error);
   if (error || access(folder.c_str(), W_OK) != 0)
     throw BadInput(file + ": cannot write to " + folder.string() + ": " +
@@ -135,6 +142,14 @@ struct Held {
 struct AllData {
   TrainingData training;
   std::optional<TrainingData> validation;
+
+  // What was left out, and why.
+  std::map<std::string, std::string> skipped() const {
+    std::map<std::string, std::string> all;
+    for (const TrainingData *d : {&training, validation ? &*validation : nullptr})
+      if (d && d->skipped) all.merge(d->skipped->all());
+    return all;
+  }
 };
 
 AllData all_data(const TrainOptions &o, const DataFiles &files, const Learner &learner, bool whole_batches) {
@@ -158,10 +173,25 @@ AllData all_data(const TrainOptions &o, const DataFiles &files, const Learner &l
               .batches(learner.form(), in_order, o.reading_with("--validation-transform", o.validation_transforms));
     reading.whole_batches = whole_batches;
     all.training = files.batches(learner.form(), shuffled, reading);
+    if (all.validation && !all.validation->classes.empty() && all.validation->classes != all.training.classes)
+      fail("--validation ", o.validation, " has other classes than --data: ", joined(all.validation->classes), ", not ",
+           joined(all.training.classes));
     all.training.batches = read_on_input(all.training.batches);
     if (all.validation) all.validation->batches = read_on_input(all.validation->batches);
     return all;
   });
+}
+
+// Before an epoch is trained for nothing.
+void expect_known(const std::string &best, const TrainerOptions &t, bool validates) {
+  std::vector<std::string> names = {"loss", "rate"};
+  for (const auto &m : t.metrics)
+    if (!t.compiled) names.push_back(m->name());
+  if (validates) names.emplace_back("val_loss");
+  for (const auto &m : t.metrics)
+    if (validates) names.push_back("val_" + m->name());
+  if (!best.empty() && !std::count(names.begin(), names.end(), best))
+    throw BadInput("--best " + best + ": expected one of " + joined(names));
 }
 
 void say(const TrainOptions &o, Trainer &trainer, Learner &learner, const AllData &data, double seconds,
@@ -180,8 +210,8 @@ void say(const TrainOptions &o, Trainer &trainer, Learner &learner, const AllDat
                                    {"resumed_at_step", trainer.resumed_at()},
                                    {"seconds", seconds}};
     if (!data.training.classes.empty()) line["classes"] = data.training.classes;
-    if (data.training.skipped) line["skipped"] = data.training.skipped->all();
-    std::printf("%s\n", line.dump().c_str());
+    if (data.training.skipped) line["skipped"] = data.skipped();
+    std::printf("%s\n", json_text(line).c_str());
     return;
   }
   std::string names;
@@ -189,9 +219,7 @@ void say(const TrainOptions &o, Trainer &trainer, Learner &learner, const AllDat
   std::printf("%s: loss %g, then %g\n", names.c_str(), losses.front(), losses.back());
   for (const auto &[name, values] : history.epochs)
     if (name != "loss" && name != "rate") std::printf("%s %g\n", name.c_str(), values.back());
-  if (data.training.skipped)
-    for (const auto &[name, why] : data.training.skipped->all())
-      std::printf("left out: %s: %s\n", name.c_str(), why.c_str());
+  for (const auto &[name, why] : data.skipped()) std::printf("left out: %s: %s\n", name.c_str(), why.c_str());
 }
 
 int trained(const TrainOptions &o) {
@@ -199,12 +227,18 @@ int trained(const TrainOptions &o) {
   o.threads.use();
   expect_writable_model(o.output, o.learner.layers.empty());
   expect_folder_of(o.output);
+  std::error_code none;  // of files that are not there
+  const fs::path weights = fs::path(o.output).replace_extension(".safetensors");
+  if (o.learner.layers.empty() && fs::equivalent(weights, o.learner.model.path, none))
+    throw BadInput("-o " + o.output + ": its weights would be written over " + weights.string() + ", the model itself");
   if (!o.loop.report.empty()) expect_folder_of(o.loop.report);
   const DataFiles files = on_input([&] { return DataFiles(o.data); });
   const Shape sample = on_input([&] { return files.sample(o.reading_with("--transform", o.transforms)); });
   const std::unique_ptr<Learner> learner = learner_of(o.learner, o.training, sample, o.loop.seed);
   const bool compiled = o.compiled.value_or(o.learner.layers.empty());
   if (!compiled && o.training.memory > 0) throw BadInput("--memory: only compiled steps have a budget");
+  if (compiled && (o.loop.clip_norm > 0 || o.loop.accumulate > 1))
+    throw BadInput("--clip-norm and --accumulate are for steps that are not compiled: --tape");
   const AllData data = all_data(o, files, *learner, compiled || learner->takes_whole_batches());
   Module &net = learner->net();
   const std::unique_ptr<Optimizer> optimizer = on_input([&] { return o.training.optimizer_of(net); });
@@ -214,6 +248,7 @@ int trained(const TrainOptions &o) {
   const Loss loss = [&named = o.training.named_loss()](const Variable &y, const Variable &t) { return named.of(y, t); };
   TrainerOptions options = on_input([&] { return o.loop.trainer(*optimizer, steps); });
   options.conditions = o.conditions();
+  options.conditions["data"] = files.hash();
   std::optional<CompiledStep> step;
   if (compiled) {
     net.train();
@@ -223,6 +258,7 @@ int trained(const TrainOptions &o) {
     });
     options.compiled = [&](const Examples &e) { return (*step)(e.x, e.target); };
   }
+  expect_known(o.loop.best, options, data.validation.has_value());
   Trainer trainer = on_input([&] { return Trainer(net, loss, *optimizer, options); });
   o.loop.add_callbacks(trainer, data.validation.has_value(), !o.json);
   if (o.loop.resume && trainer.checkpoints().last().empty())
@@ -275,9 +311,11 @@ void define_train(CLI::App &app, Action &chosen) {
   app.add_option("-o,--output", o->output,
                  "The model with what it learned: .onnx, with its weights beside it as safetensors; of layers also "
                  ".safetensors, a saved net");
-  app.add_flag("--compiled,!--tape", o->compiled,
-               "Steps are compiled for their exact shapes, which takes a C compiler, or taken by library kernels. By "
-               "default, models of files are compiled and layers are not");
+  // A variable would be set to 0 where neither is given.
+  app.add_flag_function(
+      "--compiled,!--tape", [o](int64_t count) { o->compiled = count > 0; },
+      "Steps are compiled for their exact shapes, which takes a C compiler, or taken by library kernels. By "
+      "default, models of files are compiled and layers are not");
   o->training.add_to(app, "");
   o->loop.add_to(app);
   o->reading.pictures.add_to(app);

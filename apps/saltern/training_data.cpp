@@ -5,6 +5,8 @@
 
 #include "runtime/data/dataset.h"
 #include "runtime/data/picture_folder.h"
+#include "runtime/files/hash.h"
+#include "runtime/tensor/element.h"
 #include "runtime/tensor/npz.h"
 #include "runtime/tensor/parts.h"
 
@@ -41,12 +43,10 @@ Tensor converted(const Tensor &t, Type type, const char *name) {
   if (t.type() == type) return t.in_layout(Layout::row_major);
   const bool whole = !is_real(t.type());
   if (!whole && !is_real(type))
-    fail("the array '", name, "' is ", facts(t.type()).name, "; the loss takes numbers of classes");
+    fail("the array '", name, "' is ", facts(t.type()).name, "; expected whole numbers, ", facts(type).name);
   const Tensor made = Tensor::empty(t.shape(), type);
   const std::vector<double> numbers = t.reals();
-  for (size_t i = 0; i < numbers.size(); ++i)
-    type == Type::i64 ? void(made.data<int64_t>()[i] = static_cast<int64_t>(numbers[i]))
-                      : void(made.data<float>()[i] = static_cast<float>(numbers[i]));
+  for (size_t i = 0; i < numbers.size(); ++i) set_element(type, made.raw(), static_cast<int64_t>(i), numbers[i]);
   return made;
 }
 
@@ -175,6 +175,20 @@ Source DataFiles::rows(const BatchForm &form) const {
 }
 
 int64_t DataFiles::size() const { return is_folder_of_pictures_ ? PictureFolder(path_).source().size : x_.extent(0); }
+
+std::string DataFiles::hash() const {
+  std::string all;
+  if (is_folder_of_pictures_) {
+    const Source source = PictureFolder(path_).source();
+    for (int64_t i = 0; i < source.size; ++i) all += fs::path(source.name(i)).lexically_relative(path_).string() + "\n";
+    return content_hash(all);
+  }
+  for (const Tensor &t : {x_, y_}) {
+    const Tensor dense = t.in_layout(Layout::row_major);
+    all += content_hash({static_cast<const char *>(dense.raw()), static_cast<size_t>(dense.bytes())});
+  }
+  return content_hash(all);
+}
 
 TrainingData DataFiles::batches(const BatchForm &form, BatchOptions batches, const DataOptions &options) const {
   TrainingData data;

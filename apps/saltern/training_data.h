@@ -39,6 +39,8 @@ class DataFiles {
   // Of one x. Empty for pictures without transforms, which become what is wanted.
   Shape sample(const DataOptions &options) const;
   int64_t size() const;
+  // What tells these data from others: of arrays all elements, of pictures their names.
+  std::string hash() const;
   // Throws where the data do not fit.
   TrainingData batches(const BatchForm &form, BatchOptions batches, const DataOptions &options) const;
 

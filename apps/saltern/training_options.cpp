@@ -88,10 +88,10 @@ std::unique_ptr<Optimizer> TrainingOptions::optimizer_of(Module &net) const {
     options.set(name, value);
   };
   constexpr double usual_descent = 0.01;  // PyTorch's sgd is to be told; its default moves nothing
-  if (rate > 0) set("--rate", row->rate.name, rate);
+  if (rate != 0) set("--rate", row->rate.name, rate);
   if (row->operation == "sgd" && !options.has(row->rate.name)) options.set(row->rate.name, usual_descent);
   if (momentum != 0) set("--momentum", "momentum", momentum);
-  if (weight_decay >= 0) set("--weight-decay", "weight_decay", weight_decay);
+  if (!(weight_decay < 0)) set("--weight-decay", "weight_decay", weight_decay);
   return std::make_unique<Optimizer>(saltern::optimizer(row->operation, net, options));
 }
 

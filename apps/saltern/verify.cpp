@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "apps/json_text.h"
 #include "apps/saltern/command.h"
 #include "apps/saltern/compiled_run.h"
 #include "apps/saltern/difference.h"
@@ -95,8 +96,8 @@ Tensors run_plain(const Graph &graph, const Tensors &inputs) {
 }
 
 // Kernels and formulas against each other, on a graph of fixed shapes.
-void compare_paths(const VerifyOptions &o, const LoadedModel &model, const HostValues &given, const HostValues &expected,
-                   Comparisons &comparisons) {
+void compare_paths(const VerifyOptions &o, const LoadedModel &model, const HostValues &given,
+                   const HostValues &expected, Comparisons &comparisons) {
   const Graph graph = model.lowered(flat_shapes(given)), inside = o.layers ? with_all_outputs(graph) : graph;
   const Tensors inputs = o.data.empty() ? random_inputs(graph) : flat_tensors(given);
   const Tensors library = on_input([&] { return saltern::run(inside, inputs); });
@@ -125,7 +126,7 @@ void print(const VerifyOptions &o, const Comparisons &comparisons) {
     for (const Difference &d : comparisons.all()) rows.push_back(to_json(d));
     const nlohmann::ordered_json line = {
         {"good", first == nullptr}, {"first_difference", first ? first->value : ""}, {"values", rows}};
-    std::printf("%s\n", line.dump().c_str());
+    std::printf("%s\n", json_text(line).c_str());
     return;
   }
   std::printf("%s", table(comparisons.all()).c_str());

@@ -110,6 +110,12 @@ Tensor targets(const Encoding &encoding, const Table &table, const std::string &
   return y;
 }
 
+bool has_targets(const Encoding &encoding, const Table &table) {
+  if (!has_column(table, encoding.target) || table.words.count(encoding.target)) return false;
+  const std::vector<double> cells = table.columns({encoding.target}).reals();
+  return std::all_of(cells.begin(), cells.end(), [](double c) { return std::isfinite(c); });
+}
+
 nlohmann::json to_json(const Encoding &encoding) {
   nlohmann::json columns = nlohmann::json::array();
   for (const Encoding::Column &c : encoding.columns) {

@@ -36,6 +36,8 @@ Tensor encoded(const Encoding &encoding, const Table &table, const std::string &
 
 // f32 (rows, 1) of a target, whose cells may not be empty.
 Tensor targets(const Encoding &encoding, const Table &table, const std::string &name);
+// Whether a table has the truth, too, in every row.
+bool has_targets(const Encoding &encoding, const Table &table);
 
 nlohmann::json to_json(const Encoding &encoding);
 Encoding encoding_from(const nlohmann::json &json, const std::string &name);

@@ -93,6 +93,11 @@ struct TrainCommand {
     csv.words = {words.begin(), words.end()};
     const Table t = read_csv(file, csv);
     const Encoding encoding = encoding_of(t, file, target.empty() ? t.names.back() : target, left_out);
+    try {
+      to_json(encoding).dump();
+    } catch (const nlohmann::json::exception &) {
+      fail(file, " is not in UTF-8, which columns.json has to be");
+    }
     const Tensor x = encoded(encoding, t, file), y = targets(encoding, t, file);
     const std::vector<int64_t> order = shuffled(y.extent(0), training.seed, 0);
     const auto tested = static_cast<int64_t>(std::lround(test_part * static_cast<double>(order.size())));
@@ -156,6 +161,14 @@ struct TrainCommand {
   }
 };
 
+// As CSV has it: between quotes where it would not be one cell else.
+std::string csv_cell(const std::string &text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
 struct PredictCommand {
   std::string folder, table, output;
 
@@ -181,7 +194,7 @@ struct PredictCommand {
       const Graph any = load_model(folder + "/model.safetensors");
       const Graph net = at_sizes(any, sizes_of(any, {{any.inputs.at(0), x.shape()}}));
       const Tensor y = saltern::run(net, {{net.inputs[0], x}}).at(net.outputs.at(0));
-      std::string text = encoding.target + "\n";
+      std::string text = csv_cell(encoding.target) + "\n";
       for (double value : y.reals()) {
         char line[40];
         std::snprintf(line, sizeof line, "%.7g\n", value);
@@ -189,9 +202,7 @@ struct PredictCommand {
       }
       write_atomically(output, text);
       nlohmann::json facts = {{"rows", x.extent(0)}};
-      // Where the table has the truth, too.
-      if (std::count(t.names.begin(), t.names.end(), encoding.target))
-        facts.update(scores(y, targets(encoding, t, table)));
+      if (has_targets(encoding, t)) facts.update(scores(y, targets(encoding, t, table)));
       std::cout << facts.dump() << "\n";
       return 0;
     });

@@ -1,6 +1,7 @@
 #include "generators/model/memory_budget.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <optional>
 
@@ -15,9 +16,13 @@ namespace {
 // Estimates are off by what kernels need beside their operands, and by how values fit in between each other.
 constexpr int most_tries = 6;
 
-std::string megabytes(int64_t bytes) {
+// Never less than it is: who gives it back as a budget is to be served.
+std::string in_units(int64_t bytes) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.1f MB", static_cast<double>(bytes) / 1e6);
+  if (bytes < 1000000)
+    std::snprintf(text, sizeof text, "%.0f KB", std::ceil(static_cast<double>(bytes) / 1e3));
+  else
+    std::snprintf(text, sizeof text, "%.1f MB", std::ceil(static_cast<double>(bytes) / 1e5) / 10);
   return text;
 }
 
@@ -55,8 +60,8 @@ Graph within_memory(const Graph &step, int64_t bytes, int64_t others) {
   }
   if (!best) tried(0);
   if (best) return *std::move(best);
-  fail("a step in ", megabytes(bytes + others), " is not possible: with all that can be made again it takes ",
-       megabytes(least + others), ", of which ", megabytes(others), " are parameters, state, inputs and kernels' own");
+  fail("a step in ", in_units(bytes + others), " is not possible: with all that can be made again it takes ",
+       in_units(least + others), ", of which ", in_units(others), " are parameters, state, inputs and kernels' own");
 }
 
 }  // namespace saltern::generators

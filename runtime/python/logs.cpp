@@ -14,6 +14,7 @@
 #include "runtime/python/bindings.h"
 #include "runtime/report/html_report.h"
 #include "runtime/report/log_writer.h"
+#include "runtime/training/callback.h"
 
 namespace nb = nanobind;
 
@@ -71,6 +72,7 @@ void bind_logs(nb::module_ &m) {
   m.def("open_log", open_log, nb::arg("path"), nb::arg("behind") = 0,
         "A CSV file, JSON lines (.jsonl), or else a folder of event files for TensorBoard.");
   m.def("write_report", write_report);
+  m.def("is_to_be_high", [](const std::string &name) { return Monitor{name}.is_high(); });
   m.def(
       "random_stream", [] { return Variable(random_stream()); },
       "Seed and position of what functions draw, in the stream's own memory.");

@@ -1,5 +1,6 @@
 #include "runtime/training/callback.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "runtime/training/early_stopping.h"
@@ -9,9 +10,14 @@ namespace saltern {
 
 bool Monitor::is_high() const {
   if (goal != Goal::by_name) return goal == Goal::high;
-  for (const char *part : {"acc", "auc", "precision", "recall", "f1", "score", "r2"})
-    if (name.find(part) != std::string::npos) return true;
-  return false;
+  const auto is_like = [&](const std::vector<const char *> &parts) {
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](const char *part) { return name.find(part) != std::string::npos; });
+  };
+  if (is_like({"deviance_score", "probability_score", "bouldin_score", "distortion_index"})) return false;
+  return is_like({"acc",      "auc",    "auroc", "corr",        "exact_match", "explained_variance", "f1",
+                  "fidelity", "index",  "iou",   "kappa",       "precision",   "predictive_value",   "quality",
+                  "r2",       "recall", "score", "sensitivity", "signal",      "similarity",         "specificity"});
 }
 
 double Monitor::of(const Logs &logs) const {

@@ -66,11 +66,9 @@ struct Monitor {
   // Throws where the logs have no such number.
   double of(const Logs &logs) const;
   bool is_better(double value, double than) const;
+  bool is_high() const;
   // What everything is better than.
   double worst() const;
-
- private:
-  bool is_high() const;
 };
 
 }  // namespace saltern

@@ -31,7 +31,7 @@ void Logging::on_gradients(Trainer &trainer) {
 void Logging::on_step_end(Trainer &trainer, int64_t step, const Logs &logs) {
   if (options_.every_steps > 0 && step % options_.every_steps == 0) {
     for (const auto &[name, value] : logs) log_->scalar("step/" + name, step, value);
-    log_->scalar("step/gradient_norm", step, trainer.gradient_norm());
+    if (!trainer.options().compiled) log_->scalar("step/gradient_norm", step, trainer.gradient_norm());
   }
   log_->flush();  // a checkpoint may follow, behind which nothing is logged again
 }

@@ -66,6 +66,10 @@ std::map<std::string, std::string> Trainer::conditions() const {
   std::map<std::string, std::string> all = options_.conditions;
   all["samples"] = std::to_string(samples_an_epoch_);
   all["batches"] = std::to_string(batches_an_epoch_);
+  // Every epoch of the history has the same numbers.
+  all["validation samples"] = std::to_string(validation_samples_);
+  all["metrics"] = "";
+  for (const auto &m : options_.metrics) all["metrics"] += (all["metrics"].empty() ? "" : ", ") + m->name();
   all["accumulate"] = std::to_string(options_.accumulate);
   all["clip_norm"] = exactly(options_.clip_norm);
   all["average"] = exactly(options_.average);

@@ -39,7 +39,7 @@ const History &Trainer::fit(const Loader &train) { return fit(train, nullptr); }
 const History &Trainer::fit(const Loader &train, const Loader &validation) { return fit(train, &validation); }
 
 const History &Trainer::fit(const Loader &train, const Loader *validation) {
-  begin(train);
+  begin(train, validation);
   for (const auto &c : callbacks_) c->on_train_begin(*this);
   while (!finished() && !stopping_) {
     if (batch_ == 0)
@@ -52,10 +52,11 @@ const History &Trainer::fit(const Loader &train, const Loader *validation) {
   return history_;
 }
 
-void Trainer::begin(const Loader &train) {
+void Trainer::begin(const Loader &train, const Loader *validation) {
   if (train.batches < 1) fail("training needs samples: the data have none");
   batches_an_epoch_ = train.batches;
   samples_an_epoch_ = train.samples;
+  validation_samples_ = validation ? validation->samples : 0;
   steps_an_epoch_ = (train.batches + options_.accumulate - 1) / options_.accumulate;
   stopping_ = false;
   finished_ = false;
@@ -65,7 +66,12 @@ void Trainer::begin(const Loader &train) {
     resumed_at_ = step_;
     return;
   }
-  const Checkpoint c = load_checkpoint(last, {/*expect_finite=*/true});
+  Checkpoint c;
+  try {
+    c = load_checkpoint(last, {/*expect_finite=*/true});
+  } catch (const Error &e) {  // which has the file's name
+    throw FileError(e.what());
+  }
   try {
     restore(c);
   } catch (const Error &e) {

@@ -97,7 +97,7 @@ class Trainer {
 
  private:
   const History &fit(const Loader &train, const Loader *validation);
-  void begin(const Loader &train);
+  void begin(const Loader &train, const Loader *validation);
   bool train_epoch(const Loader &train);  // whether it came to its end
   void take_step(const std::vector<Examples> &batches);
   double tape_step(const std::vector<Examples> &batches);
@@ -121,7 +121,7 @@ class Trainer {
 
   History history_;
   int64_t step_ = 0, epoch_ = 0, batch_ = 0;  // taken; done; of this epoch
-  int64_t resumed_at_ = 0, batches_an_epoch_ = 0, samples_an_epoch_ = 0, steps_an_epoch_ = 0;
+  int64_t resumed_at_ = 0, batches_an_epoch_ = 0, samples_an_epoch_ = 0, validation_samples_ = 0, steps_an_epoch_ = 0;
   Mean epoch_loss_, point_loss_;
   double best_ = 0, gradient_norm_ = 0;
   int64_t saved_at_ = -1;

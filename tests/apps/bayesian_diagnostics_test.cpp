@@ -41,6 +41,11 @@ TEST(Diagnostics, CorrelatedDrawsCountLess) {
   }
 }
 
+TEST(Diagnostics, FewDrawsThatAlternateAreMoreThanNone) {
+  const Chain alternating = {1, -1, 1, -1, 1, -1, 1, -1};
+  EXPECT_GT(effective_samples({alternating, alternating}), 0);
+}
+
 TEST(Diagnostics, ChainsThatDisagreeAreFoundOut) {
   std::vector<Chain> chains = autoregressive(0, 4, 500);
   for (double &x : chains[2]) x += 2;

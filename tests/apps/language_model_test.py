@@ -138,7 +138,8 @@ class LanguageModel(unittest.TestCase):
                 ("rnn", "train", "--kind", "rnn"), (damaged, "generate", damaged), ("--temperature", "generate", model,
                                                                                     "--temperature", "-1"),
                 ("\x01", "generate", model, "--prompt", "a\x01"), ("a b", "export", model, "--name", "a b"),
-                ("no/model", "export", "no/model"), ("no/text", "surprise", model, "--text", "no/text"), ("/proc/no", "export", model, "-o", "/proc/no")]:
+                ("no/model", "export", "no/model"), ("no/text", "surprise", model, "--text", "no/text"),
+                ("no two characters", "surprise", model, "--text", self.text, "--from", 2**63 - 1), ("/proc/no", "export", model, "-o", "/proc/no")]:
             said = run(PROGRAMS / "language_model", *command)
             self.assertEqual(said.returncode, 2, f"{command}: {said.stderr}")
             self.assertIn(str(culprit), said.stderr)

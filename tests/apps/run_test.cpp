@@ -57,6 +57,23 @@ TEST_F(Run, TakesFoldersOfEitherKindAndWritesThem) {
   expect_same(read_npy(out + "/output_0.npy"), scores_of(x, b));
 }
 
+TEST_F(Run, ABatchGoesOnBehindAModelThatFails) {
+  const std::string in = folder.file("in.npz"), bad = folder.file("bad"), good = folder.file("good");
+  write_npz(in, {{"x", x}, {"b", b}});
+  const std::string list = folder.write(
+      "list", folder.file("none.onnx") + "\t" + in + "\t" + bad + "\n" + model + "\t" + in + "\t" + good + "\n");
+  const Said said = run_program("saltern", "run-batch " + list);
+  expect_same(read_value_file(good + "/output_0.pb", Graph::Container::tensor).tensor(), scores_of(x, b));
+  EXPECT_TRUE(contains(bytes_of_file(bad + "/log"), "none.onnx")) << said.all;
+}
+
+// Names in other encodings are no reason to lose the line that tells of what was done.
+TEST_F(Run, JsonIsWrittenOfNamesInAnyEncoding) {
+  const Said said = run_program("saltern", "convert " + model + " --json -o '" + folder.file("c\xff.onnx") + "'");
+  EXPECT_EQ(said.code, 0) << said.all;
+  EXPECT_FALSE(nlohmann::json::parse(said.out, nullptr, false).is_discarded()) << said.out;
+}
+
 TEST_F(Run, ASavedNetRunsToo) {
   const std::string net = folder.file("net.safetensors"), in = folder.file("x.npy"), out = folder.file("y.npz");
   save_model(net, small_net());

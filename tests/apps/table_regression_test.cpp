@@ -97,6 +97,13 @@ TEST_F(FaultyTables, PredictionNamesWhatItDoesNotKnow) {
   const Said said = program("predict " + out + " " + good + " " + folder.file("said.csv"));
   EXPECT_EQ(said.code, 0) << said.all;
   EXPECT_EQ(said.out, "{\"rows\":2}\n");
+  // Where the target is not known, nothing is compared with it.
+  for (const std::string unknown : {"?", ""}) {
+    const std::string table = folder.write("unknown.csv", "a,kind,b,code,y\n0.5,up,100,7," + unknown + "\n");
+    const Said predicted = program("predict " + out + " " + table + " " + folder.file("said.csv"));
+    EXPECT_EQ(predicted.code, 0) << predicted.all;
+    EXPECT_EQ(predicted.out, "{\"rows\":1}\n");
+  }
 }
 
 TEST_F(FaultyTables, TrainingNamesTheColumnAtFault) {
@@ -110,6 +117,7 @@ TEST_F(FaultyTables, TrainingNamesTheColumnAtFault) {
   refused("a,b\n1,2\n3,\n5,6\n", "--target b", "row 2");
   refused("a,b\n1,2\n3,4\n", "--target b --without d", "'d'");
   refused("a,b\n1,2\n3,4\n", "--target b", "2 rows");
+  refused("a,l\xfc,b\n1,2,3\n3,4,5\n5,6,7\n7,8,9\n", "--target b", "UTF-8");
   EXPECT_EQ(program("train " + folder.file("no.csv")).code, 2);
 }
 

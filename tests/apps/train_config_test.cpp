@@ -111,6 +111,25 @@ TEST_F(TrainConfig, ResumesWithTheSameBitsAndRefusesAnotherNet) {
   const Said other = train(text + " --resume --net 'Linear(5, 3)'");
   EXPECT_EQ(other.code, 2) << other.all;
   EXPECT_NE(other.all.find("it was made with net Linear(5, 16)"), std::string::npos) << other.all;
+  // Nor other data, or options that change what is learned.
+  const Tensor mirrored = data.x.clone();
+  for (int64_t i = 0; i < mirrored.size(); ++i) mirrored.data<float>()[i] *= -1;
+  write_npz(folder.file("other.npz"), {{"x", mirrored}, {"y", data.y}});
+  for (const auto &[option, named] :
+       {std::pair<std::string, std::string>{"--data " + folder.file("other.npz"), "it was made with data"},
+        {"--schedule 'StepLR(1)'", "it was made with schedule"},
+        {"--validation " + folder.file("data.npz"), "validation samples 0"}}) {
+    const Said refused = train(text + " --resume --epochs 9 " + option);
+    EXPECT_EQ(refused.code, 2) << refused.all;
+    EXPECT_TRUE(contains(refused.all, named));
+  }
+  // A checkpoint that is cut short is bad input.
+  const std::string last = folder.file("run/step-000036.safetensors");
+  ASSERT_TRUE(fs::exists(last));
+  fs::resize_file(last, 100);
+  const Said cut = train(text + " --resume --epochs 9");
+  EXPECT_EQ(cut.code, 2) << cut.all;
+  EXPECT_TRUE(contains(cut.all, "step-000036.safetensors"));
 }
 
 TEST_F(TrainConfig, CompiledStepsLearnTheSame) {
@@ -217,6 +236,7 @@ TEST_F(TrainConfig, WhatIsWrongIsNamedWithItsLine) {
   expect_bad_text("net = [\"ReLU()\"\n", {"'net'", "]"});
   expect_bad_text("net = [\"ReLU()\" \"ReLU()\"]\n", {"line 1", "comma"});
   expect_bad_text("seed = 1\nseed = 2\n", {"line 2", "'seed'", "twice"});
+  expect_bad_text("metric = \"accuracy\"\nmetrics = [\"accuracy\"]\n", {"line 2", "'metrics'", "twice"});
   expect_bad_text("seed = 1 2\n", {"line 1", "nothing behind"});
   expect_bad_text("seed = 1\n", {"nothing to train"});
   expect_bad_text("net = \"ReLU()\"\n", {"bad.toml", "--data is missing"});
@@ -226,6 +246,12 @@ TEST_F(TrainConfig, WhatIsWrongIsNamedWithItsLine) {
   expect_bad(config("") + " --optimizer 'Adam(learning=3)'", {"Adam", "'learning'"});
   expect_bad(config("") + " --schedule 'StepLR()'", {"--schedule", "step_size"});
   expect_bad(config("") + " --schedule 'Steps(3)'", {"'Steps'", "StepLR"});
+  expect_bad(config("") + " --schedule ReduceLROnPlateauTypo", {"'ReduceLROnPlateauTypo'"});
+  expect_bad(config("") + " --rate nan", {"lr"});
+  expect_bad(config("") + " --best loss", {"--best", "--checkpoints"});
+  expect_bad(config("") + " --best none --checkpoints " + folder.file("best"), {"--best none", "loss"});
+  fs::create_directory(folder.file("folder.safetensors"));
+  expect_bad(config("") + " -o " + folder.file("folder.safetensors"), {"it is a folder"});
   expect_bad(config("") + " --metric F3", {"--metric", "'F3'"});
   expect_bad(config("") + " --resume", {"--resume", "--checkpoints"});
   expect_bad(config("") + " --freeze '0.*'", {"--freeze"});

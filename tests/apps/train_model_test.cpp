@@ -11,6 +11,7 @@
 #include "runtime/data/png.h"
 #include "runtime/graph/executor.h"
 #include "runtime/graph/graph_net.h"
+#include "runtime/graph/model_file.h"
 #include "runtime/graph/trace.h"
 #include "runtime/nn/all.h"
 #include "runtime/onnx/export.h"
@@ -260,9 +261,25 @@ TEST_F(TrainModel, AFileLearnsFromAFileWithANewHeadAndFrozenLayers) {
     EXPECT_EQ(bad.code, 2) << bad.all;
     EXPECT_NE(bad.all.find(named), std::string::npos) << bad.all;
   };
-  expect_bad("--freeze 'none.*'", "none.*");
+  expect_bad("--freeze 'none.*'", "5.weight");
+  expect_bad("--freeze '*'", "no parameter left");
+  expect_bad("--tape --memory 64MB", "--memory");
+  expect_bad("--clip-norm 1", "--tape");
+  EXPECT_EQ(train("--memory 64MB").code, 0) << "steps are compiled unless --tape says otherwise";
   expect_bad("--replace-head 1", "a label is 1");
   expect_bad("--loss mse", "'y'");
+}
+
+TEST_F(TrainModel, WeightsAreNotWrittenOverTheModel) {
+  write_pictures(folder.file("data.npz"));
+  Sequential net = small_net();
+  save_model(folder.file("saved.safetensors"), trace(net, {"batch", 2, 6, 6}));
+  const std::string before = text_of(folder.file("saved.safetensors"));
+  const Said said = run_program("saltern", "train " + folder.file("saved.safetensors") + " --tape --data " +
+                                               folder.file("data.npz") + " -o " + folder.file("saved.onnx"));
+  EXPECT_EQ(said.code, 2) << said.all;
+  EXPECT_NE(said.all.find("saved.safetensors"), std::string::npos) << said.all;
+  EXPECT_EQ(text_of(folder.file("saved.safetensors")), before);
 }
 
 TEST_F(TrainModel, PicturesInFoldersAreClasses) {
@@ -299,6 +316,13 @@ TEST_F(TrainModel, PicturesInFoldersAreClasses) {
   const Said skipped = train("--skip-damaged");
   ASSERT_EQ(skipped.code, 0) << skipped.all;
   EXPECT_EQ(nlohmann::json::parse(skipped.out, nullptr, false)["skipped"].size(), 1U);
+  for (const char *part : {"other/dark", "other/other"}) {
+    std::filesystem::create_directories(folder.file(part));
+    write_png(folder.file(part) + "/1.png", Tensor::full({6, 6, 3}, 99, Type::u8));
+  }
+  const Said validated = train("--skip-damaged --validation " + folder.file("other"));
+  EXPECT_EQ(validated.code, 2) << validated.all;
+  EXPECT_NE(validated.all.find("other classes"), std::string::npos) << validated.all;
   std::filesystem::create_directories(folder.file("pictures/grey"));
   write_png(folder.file("pictures/grey/1.png"), Tensor::full({6, 6, 3}, 99, Type::u8));
   const Said other = train("");

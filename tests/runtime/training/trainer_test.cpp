@@ -196,6 +196,15 @@ TEST(Trainer, ValidatesWithAveragesOfTheParameters) {
   EXPECT_NE(all_values(net.state()), all_values(mean));
 }
 
+TEST(Monitor, KnowsByNameWhatIsToBeHigh) {
+  for (const char *name : {"val_accuracy", "val_auroc", "val_matthews_corrcoef", "val_cohen_kappa", "val_jaccard_index",
+                           "val_specificity", "val_mean_iou", "val_f1_score"})
+    EXPECT_TRUE(Monitor{name}.is_better(0.9, 0.1)) << name;
+  for (const char *name : {"val_loss", "val_mean_squared_error", "val_tweedie_deviance_score", "val_hamming_distance",
+                           "val_davies_bouldin_score"})
+    EXPECT_TRUE(Monitor{name}.is_better(0.1, 0.9)) << name;
+}
+
 TEST(Trainer, StopsWhereNothingImproves) {
   const Data data;
   Sequential net = net_of();

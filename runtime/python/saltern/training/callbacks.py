@@ -4,6 +4,8 @@ import sys
 
 import numpy as np
 
+from .. import _saltern
+
 _MOMENTS = ('train_begin', 'train_end', 'epoch_begin', 'epoch_end', 'train_batch_begin', 'train_batch_end')
 
 
@@ -130,8 +132,8 @@ class Monitoring(Callback):
         super().__init__()
         if mode not in ('auto', 'min', 'max'):
             raise ValueError(f'mode is {mode!r}; expected auto, min or max')
-        high = any(part in monitor for part in ('acc', 'auc', 'precision', 'recall', 'f1', 'score', 'r2'))
-        self.monitor, self._sign = monitor, -1 if mode == 'max' or (mode == 'auto' and high) else 1
+        high = mode == 'max' or (mode == 'auto' and _saltern.is_to_be_high(monitor))
+        self.monitor, self._sign = monitor, -1 if high else 1
         self.min_delta, self.best, self.wait = abs(min_delta), None, 0
 
     def _current(self, logs):
@@ -154,6 +156,10 @@ class EarlyStopping(Monitoring):
         self.restore_best_weights, self.start_from_epoch = restore_best_weights, start_from_epoch
         self.best_epoch = self.stopped_epoch = 0
         self.best_weights = None
+
+    def on_train_begin(self, logs=None):
+        if self.model.step == 0:  # another training; one that goes on has what it had
+            self.best, self.wait, self.best_epoch, self.stopped_epoch, self.best_weights = None, 0, 0, 0, None
 
     def on_epoch_end(self, epoch, logs=None):
         current = self._current(logs)
@@ -189,6 +195,10 @@ class ReduceLROnPlateau(Monitoring):
             raise ValueError(f'ReduceLROnPlateau: the factor is {factor}; expected one below 1')
         self.factor, self.patience, self.cooldown, self.min_lr = factor, patience, cooldown, min_lr
         self.cooldown_counter = 0
+
+    def on_train_begin(self, logs=None):
+        if self.model.step == 0:
+            self.best, self.wait, self.cooldown_counter = None, 0, 0
 
     def on_epoch_end(self, epoch, logs=None):
         current = self._current(logs)
