@@ -169,8 +169,8 @@ std::vector<Expression> Value::extents() const {
 }
 
 Expression Value::at(const std::vector<Expression> &indices) const {
-  if (stage_->kept) return load(stage_, indices);
   if (static_cast<int>(indices.size()) != stage_->rank) throw std::invalid_argument("another number of indices");
+  if (stage_->kept) return load(stage_, indices);
   return with_axes(stage_->element, indices);
 }
 

@@ -18,11 +18,12 @@ Expression counted(const Expression &number, const Expression &extent) {
 }
 
 void expect_inside(const std::string &who, const Variable &numbers, int64_t extent) {
-  if (is_real(numbers.type()))
-    fail(who, " is a tensor of ", facts(numbers.type()).name, "; expected whole numbers");
+  if (is_real(numbers.type())) fail(who, " is a tensor of ", facts(numbers.type()).name, "; expected whole numbers");
   if (numbers.value().is_outline()) return;
   for (int64_t i : numbers.value().integers())
-    if (i < -extent || i >= extent) fail(who, " names ", i, "; the dimension has ", extent, " elements");
+    if (i < -extent || i >= extent)
+      throw BadIndex(who + " names " + std::to_string(i) + "; the dimension has " + std::to_string(extent) +
+                     " elements");
 }
 
 namespace operations {

@@ -70,7 +70,7 @@ const MetricRow max_metric(
     "MaxMetric", "", options, "value",
     [](const Arguments &o, const Arguments &in) {
       double most = -infinity;
-      for (const double x : values(o, in).values) most = std::max(most, x);
+      for (const double x : values(o, in).values) most = std::isnan(x) ? x : std::max(most, x);
       State s;
       s.most("value", most);
       return s;
@@ -81,7 +81,7 @@ const MetricRow min_metric(
     "MinMetric", "", options, "value",
     [](const Arguments &o, const Arguments &in) {
       double least = infinity;
-      for (const double x : values(o, in).values) least = std::min(least, x);
+      for (const double x : values(o, in).values) least = std::isnan(x) ? x : std::min(least, x);
       State s;
       s.least("value", least);
       return s;

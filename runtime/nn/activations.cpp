@@ -66,10 +66,10 @@ const Activation selu("selu", "SELU", "inplace=False", each([](const Value &x, c
 const Activation celu("celu", "CELU", "alpha=1.0, inplace=False",
                       each([](const Value &x, const Arguments &a) { return algorithms::celu(x, a.real("alpha")); }));
 const Activation hardshrink("hardshrink", "Hardshrink", "lambd=0.5", each([](const Value &x, const Arguments &a) {
-                              return algorithms::shrink(x, a.real("lambd"), 0);
+                              return where(x == x, algorithms::shrink(x, a.real("lambd"), 0), x);
                             }));
 const Activation softshrink("softshrink", "Softshrink", "lambd=0.5", each([](const Value &x, const Arguments &a) {
-                              return algorithms::shrink(x, a.real("lambd"), a.real("lambd"));
+                              return where(x == x, algorithms::shrink(x, a.real("lambd"), a.real("lambd")), x);
                             }));
 const Activation tanhshrink("tanhshrink", "Tanhshrink", "",
                             each([](const Value &x, const Arguments &) { return x - tanh(x); }));

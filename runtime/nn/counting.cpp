@@ -30,7 +30,7 @@ const Function places_among("places_among", "sorted_sequence, input, right", by_
                                   if (is_one) from = {s[0]};
                                   if (!is_one) from.back() = s[0];
                                   const Expression e = sorted.at(from), v = x.at(at);
-                                  return cast(Type::i64, right ? !(v < e) : e < v);
+                                  return cast(Type::i64, right ? !(v < e) : !(v <= e));  // what is no number comes last
                                 });
                               });
                             }));
@@ -109,23 +109,30 @@ const Function argwhere("argwhere", "input", [](const Arguments &a) { return pla
 
 Argument one_or_all(const Argument::List &all) { return all.size() == 1 ? all[0] : Argument(all); }
 
+// What is no number comes last.
+bool is_before(double a, double b) { return a < b || (a == a && b != b); }
+bool is_before(int64_t a, int64_t b) { return a < b; }
+
 // Slices along a dimension, or elements, each once, in order or as they come; which one each is, and how often.
-Argument unique_of(const Arguments &a, bool consecutive) {
+template <typename Number>
+Argument unique_among(const Arguments &a, bool consecutive, const Variable &x, int64_t d,
+                      const std::vector<Number> &numbers) {
   const Variable given = a.variable("input");
-  known(a, "input");
   const bool flat = !a.has("dim");
-  const Variable x = flat ? reshape(given, {-1}) : given;
-  const int64_t d = flat ? 0 : dimension(a.integer("dim"), x.rank(), a.owner());
   const int64_t count = x.shape()[static_cast<size_t>(d)];
-  const std::vector<double> numbers = composed("movedim", {x, d, 0}).value().reals();
   const size_t width = count == 0 ? 0 : numbers.size() / static_cast<size_t>(count);
   const auto row = [&](int64_t i) {
     const auto begin = numbers.begin() + static_cast<std::ptrdiff_t>(width) * i;
-    return std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(width));
+    return std::vector<Number>(begin, begin + static_cast<std::ptrdiff_t>(width));
+  };
+  const auto comes_before = [&](int64_t i, int64_t j) {
+    const std::vector<Number> one = row(i), other = row(j);
+    return std::lexicographical_compare(one.begin(), one.end(), other.begin(), other.end(),
+                                        [](Number p, Number q) { return is_before(p, q); });
   };
   std::vector<int64_t> order(static_cast<size_t>(count)), first, which(order.size()), counts;
   std::iota(order.begin(), order.end(), 0);
-  if (!consecutive) std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) { return row(i) < row(j); });
+  if (!consecutive) std::stable_sort(order.begin(), order.end(), comes_before);
   for (size_t k = 0; k < order.size(); ++k) {
     if (k == 0 || row(order[k]) != row(order[k - 1])) {
       first.push_back(order[k]);
@@ -138,6 +145,14 @@ Argument unique_of(const Arguments &a, bool consecutive) {
   if (a.flag("return_inverse")) results.push_back(reshape(listed(which), flat ? given.shape() : Shape{count}));
   if (a.flag("return_counts")) results.push_back(listed(counts));
   return one_or_all(results);
+}
+Argument unique_of(const Arguments &a, bool consecutive) {
+  known(a, "input");
+  const Variable given = a.variable("input"), x = a.has("dim") ? given : reshape(given, {-1});
+  const int64_t d = a.has("dim") ? dimension(a.integer("dim"), x.rank(), a.owner()) : 0;
+  const Tensor turned = composed("movedim", {x, d, 0}).value();
+  return is_real(x.type()) ? unique_among(a, consecutive, x, d, turned.reals())
+                           : unique_among(a, consecutive, x, d, turned.integers());
 }
 const Function unique("unique", "input, sorted=True, return_inverse=False, return_counts=False, dim=None",
                       [](const Arguments &a) { return unique_of(a, false); });
@@ -213,7 +228,7 @@ const Function mode("mode", "input, dim=-1, keepdim=False", [](const Arguments &
 // ---- Of rows of observations.
 
 const Function cov("cov", "input, *, correction=1, fweights=None, aweights=None", [](const Arguments &a) {
-  const Variable given = a.variable("input");
+  const Variable given = as_real(a.variable("input"));
   if (given.shape().size() > 2) a.refuse("input", "rows of observations, (variables, n)");
   const Variable x = given.shape().size() < 2 ? reshape(given, {1, -1}) : given;
   Variable w = expand(scalar(1, x), {x.shape()[1]});

@@ -96,8 +96,14 @@ const nn::Function masked_fill("masked_fill", "input, mask, value", [](const Arg
 });
 const nn::Function clamp("clamp", "input, min=None, max=None", [](const Arguments &a) {
   Variable x = a.variable("input");
-  if (a.has("min")) x = maximum(x, promoted(a, "input", "min").b);
-  if (a.has("max")) x = minimum(x, promoted(a, "input", "max").b);
+  const auto bounded = [&](const char *name, Variable (*f)(const Variable &, const Variable &)) {
+    if (!a.has(name)) return;
+    const Variable bound = promoted(a, "input", name).b;
+    const Type type = common(x.type(), bound.type());
+    x = f(to_type(x, type), to_type(bound, type));
+  };
+  bounded("min", maximum);
+  bounded("max", minimum);
   return x;
 });
 const nn::Function lerp("lerp", "input, end, weight", [](const Arguments &a) {
@@ -117,7 +123,14 @@ struct Elementary {
       : operation(std::make_unique<Operation>(
             name, [of](const Values &in, const Attributes &) -> Values { return {of(in.at(0))}; })),
         function(name, "input", [this](const Arguments &a) { return (*operation)(as_real(a.variable("input"))); }) {}
-  Elementary(const std::string &name, F f) : Elementary(name, [f](const Value &x) { return map(f, x); }) {}
+  // Whole numbers are what they are rounded to.
+  Elementary(const std::string &name, F f, bool rounds = false)
+      : operation(std::make_unique<Operation>(
+            name, [f](const Values &in, const Attributes &) -> Values { return {map(f, in.at(0))}; })),
+        function(name, "input", [this, rounds](const Arguments &a) {
+          const Variable x = a.variable("input");
+          return rounds && !is_real(x.type()) ? x : (*operation)(as_real(x));
+        }) {}
 
   std::unique_ptr<Operation> operation;
   nn::Function function;
@@ -147,10 +160,10 @@ const Elementary elementary[] = {
     {"asinh", F::arcsinh},
     {"acosh", F::arccosh},
     {"atanh", F::arctanh},
-    {"floor", F::floor},
-    {"ceil", F::ceiling},
-    {"round", F::round},
-    {"trunc", F::truncate},
+    {"floor", F::floor, true},
+    {"ceil", F::ceiling, true},
+    {"round", F::round, true},
+    {"trunc", F::truncate, true},
     {"isnan", F::is_nan},
     {"isinf", F::is_infinite},
     {"rsqrt", [](const Value &x) { return 1 / sqrt(x); }},

@@ -94,7 +94,7 @@ double draw_normal(Random &random) {
 }
 
 double draw_gamma(Random &random, double a) {
-  if (!(a > 0)) return a == 0 ? 0 : std::numeric_limits<double>::quiet_NaN();
+  if (!(a > 0) || std::isinf(a)) return a == 0 ? 0 : std::numeric_limits<double>::quiet_NaN();
   if (a < 1) {
     const double larger = draw_gamma(random, a + 1);
     return larger * std::pow(draw_uniform(random), 1 / a);

@@ -190,6 +190,7 @@ const nn::Function roll("roll", "input, shifts, dims=None", [](const Arguments &
 ByFormula on_one_side(bool lower) {
   return by_formula([lower](const Arguments &a) {
     const Value x = a.value("input");
+    if (x.rank() < 2) a.refuse("input", "a matrix, or several");
     const int64_t diagonal = a.integer("diagonal");
     return inlined(x.extents(), [&](const Axes &at) {
       const Expression row = at[at.size() - 2], column = at.back();

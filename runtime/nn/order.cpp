@@ -76,7 +76,7 @@ const nn::Function median("median", "input, dim=None, keepdim=False", [](const A
 const nn::Function quantiles(
     "quantiles_along", "input, q, dim, interpolation, ignores_nan", by_formula([](const Arguments &a) {
       const Value x = a.value("input"), q = a.value("q");
-      const int axis = static_cast<int>(a.integer("dim"));
+      const int axis = dimension(a.integer("dim"), x.rank(), a.owner());
       const Value sorted = algorithms::sorted(x, axis);
       const Value count = named("count", sum(where(map(F::is_nan, x), constant_value(x.type(), 0), 1), {axis}));
       const std::string &how = a.word("interpolation", {"linear", "lower", "higher", "nearest", "midpoint"});

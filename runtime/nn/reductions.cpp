@@ -61,13 +61,14 @@ const nn::Function std_of("std", of_deviations, [](const Arguments &a) { return 
 
 // ---- By formulas.
 
-// In another type, where one is asked for.
+// In another type, where one is asked for; whole numbers, as PyTorch has it, in the widest.
 nn::Function::Body in_its_type(const char *name) {
   return [name](const Arguments &a) -> Argument {
-    if (!a.has("dtype")) return {};
+    const Variable x = a.variable("input");
+    if (!a.has("dtype") && (is_real(x.type()) || x.type() == Type::i64)) return {};
     std::vector<Argument> values = a.values();
     values.pop_back();
-    values[0] = to_type(a.variable("input"), type_named(a.word("dtype")));
+    values[0] = to_type(x, a.has("dtype") ? type_named(a.word("dtype")) : Type::i64);
     return call(name, values);
   };
 }
@@ -95,6 +96,8 @@ Value reduced_if_any(F f, const Value &x, const std::vector<int> &axes) {
 // The gradient goes to all that are best, in equal parts.
 Value best(F f, const Value &x, const std::vector<int> &axes) {
   if (axes.empty()) return x;
+  for (const int d : axes)
+    if (is_number(x.extent(d), 0)) fail("there are no elements to choose from along dimension ", d);
   const Value y = named("best", reduced(f, x, axes));
   if (!is_real(x.type())) return y;
   return with_gradient(y, {{x}, [x, y, axes](const Value &dy) {
@@ -110,7 +113,7 @@ const Reducer reducers[] = {
     {"logsumexp",
      [](const Value &x, const std::vector<int> &axes) { return axes.empty() ? x : algorithms::log_sum_exp(x, axes); }},
     {"all",
-     [](const Value &x, const std::vector<int> &axes) { return reduced_if_any(F::least, truth_of(x), axes) == 1; }},
+     [](const Value &x, const std::vector<int> &axes) { return !(reduced_if_any(F::least, truth_of(x), axes) == 0); }},
     {"any",
      [](const Value &x, const std::vector<int> &axes) { return reduced_if_any(F::greatest, truth_of(x), axes) == 1; }},
 };
@@ -141,6 +144,7 @@ const nn::Function best_along("best_along", "input, dim, keepdim, largest",
                                 const Value x = a.value("input");
                                 if (x.rank() == 0) return number_and_place(x, a);
                                 const int axis = dimension(a.integer("dim"), x.rank(), a.owner());
+                                if (is_number(x.extent(axis), 0)) a.refuse("input", "elements to choose from");
                                 const F f = a.flag("largest") ? F::first_greatest : F::first_least;
                                 const Value place = cast(Type::i64, reduced(f, x, {axis}));
                                 const Value y = inlined(place.extents(), [&](const Axes &at) {

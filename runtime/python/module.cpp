@@ -121,7 +121,12 @@ NB_MODULE(_saltern, m) {
           [](const Variable &v) { return v.gradient().defined() ? nb::cast(v.gradient()) : nb::object(nb::none()); },
           [](const Variable &v, const std::optional<Variable> &g) { v.set_gradient(g ? *g : Variable()); },
           nb::arg("value").none())
-      .def("item", [](const Variable &v) { return nb::cast(v.value().item()); })
+      .def("item",
+           [](const Variable &v) -> nb::object {
+             const double number = v.value().item();
+             if (v.type() == Type::boolean) return nb::cast(number != 0);
+             return is_real(v.type()) ? nb::cast(number) : nb::cast(v.value().integers()[0]);
+           })
       .def("detach", &Variable::detached)
       .def_prop_ro("is_sparse", [](const Variable &v) { return v.sparse() != nullptr; })
       .def("is_coalesced", [](const Variable &v) { return sparse(v).is_coalesced; })

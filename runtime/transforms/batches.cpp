@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/nn/types.h"
 #include "runtime/transforms/rows.h"
 
 namespace saltern::transforms {
@@ -11,7 +12,8 @@ namespace {
 
 // Labels (N) become (N, classes); scores of classes stay.
 Tensor as_scores(const Arguments &a, const Tensor &labels) {
-  if (is_real(labels.type()) && labels.rank() == 2) return labels.in_layout(Layout::row_major);
+  if (is_real(labels.type()) && labels.rank() == 2)
+    return nn::to_type(labels, Type::f32).value().in_layout(Layout::row_major);
   if (labels.rank() != 1 || is_real(labels.type()))
     fail(a.owner(), ": labels are ", facts(labels.type()).name, to_string(labels.shape()),
          "; expected integers (N), or real numbers (N, classes)");

@@ -35,7 +35,7 @@ std::pair<int64_t, int64_t> expanded(const Image &x, const Affine &m) {
       for (int k = 0; k < 2; ++k) low[k] = std::min(low[k], at[k]), high[k] = std::max(high[k], at[k]);
     }
   const auto size = [&](int k) {
-    const auto cut = [](double v) { return std::trunc(v * 1e3) * 1e-3; };
+    const auto cut = [](double v) { return std::trunc(static_cast<float>(v) * 1e3F) / 1e3F; };
     return static_cast<int64_t>(std::ceil(cut(high[k])) - std::floor(cut(low[k])));
   };
   return {size(1), size(0)};

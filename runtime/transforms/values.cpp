@@ -17,7 +17,7 @@ bool is_byte(Type t) { return t == Type::u8; }
 Argument as_type(const Arguments &a, const Argument &x, bool scales) {
   const Variable v = nn::variable_of(x);
   const Type from = v.type(), to = nn::type_named(a.word("dtype"));
-  if (!scales || from == to || is_real(from) == is_real(to)) return nn::to_type(v, to);
+  if (!scales || from == to || (is_real(from) && is_real(to))) return nn::to_type(v, to);
   if (!(is_byte(from) || is_real(from)) || !(is_byte(to) || is_real(to)))
     fail(a.owner(), ": from ", facts(from).name, " to ", facts(to).name,
          " nothing is scaled; expected u8 and real numbers");

@@ -244,3 +244,14 @@ def test_large_counts(rate, count, p):
 def test_refusals(call, error, says):
     with pytest.raises(error, match=says):
         call()
+
+
+def test_the_likelihood_of_one_number_under_several():
+    assert D.Binomial(5, saltern.tensor([0.3, 0.5])).log_prob(saltern.tensor(1.0)).shape == (2,)
+
+
+@pytest.mark.parametrize('made', [lambda a: D.Gamma(a, 1.0), lambda a: D.Beta(a, 1.0), lambda a: D.StudentT(a)])
+
+
+def test_samples_of_infinite_parameters_end(made):
+    made(saltern.tensor(float('inf'))).sample()

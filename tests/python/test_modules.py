@@ -152,3 +152,32 @@ def test_norms_of_nothing_have_gradients(shape):
     x = saltern.tensor(np.zeros(shape, np.float32), requires_grad=True)
     norm(x).sum().backward()
     assert x.grad.shape == shape and norm.weight.grad.tolist() == [0] * 5 and norm.bias.grad.tolist() == [0] * 5
+
+
+def test_a_parameter_of_a_layer_is_replaced():
+    one, other = nn.Linear(3, 3), nn.Linear(3, 3)
+    other.weight = one.weight
+    net, x = nn.Sequential(one, other), saltern.ones(1, 3)
+    assert [n for n, _ in net.named_parameters()] == ['0.weight', '0.bias', '1.bias']
+    np.testing.assert_allclose(other(x) - other.bias, x @ one.weight.T, rtol=1e-6)
+    assert len(list(copy.deepcopy(net).parameters())) == 3 and len(list(net.double().parameters())) == 3
+    for layer, name, value in ((nn.Dropout(0.5), 'p', 0.0), (nn.Linear(2, 2), 'bias', None)):
+        with pytest.raises(AttributeError, match='made with'):
+            setattr(layer, name, value)
+
+
+def test_a_buffer_stays_one():
+    net = nn.Module()
+    net.register_buffer('mean', saltern.zeros(2))
+    net.register_buffer('scratch', saltern.zeros(2), persistent=False)
+    net.mean = net.mean * 0.9 + 1
+    assert list(net.state_dict()) == ['mean'] and net.state_dict()['mean'].tolist() == [1, 1]
+    net.w = nn.Parameter(np.ones(2, np.float32))
+    with pytest.raises(TypeError, match='is a parameter'):
+        net.w = saltern.ones(2)
+
+
+def test_a_hook_changes_what_goes_in():
+    layer = nn.Linear(2, 2)
+    layer.register_forward_pre_hook(lambda module, inputs: (inputs[0] * 0,))
+    np.testing.assert_array_equal(layer(saltern.ones(1, 2))[0], layer.bias)

@@ -1,4 +1,5 @@
 """Schedules of rates against closed forms, chained and in turn; C++ has the same rows."""
+import collections
 import math
 
 import numpy as np
@@ -186,3 +187,21 @@ def test_mistakes_are_named():
         S.ChainedScheduler([S.StepLR(steps, 2), S.StepLR(made(), 2)])
     with pytest.raises(KeyError, match='initial_lr'):
         S.StepLR(made(), 2, last_epoch=3)
+
+
+def test_states_of_pytorch():
+    p = saltern.ones(1, requires_grad=True)
+    optimizer = saltern.optim.SGD([p], lr=1.0)
+    decayed = S.LambdaLR(optimizer, lambda epoch: 0.5**epoch)
+    decayed.load_state_dict({'base_lrs': [1.0], 'last_epoch': 3, '_step_count': 4, '_last_lr': [0.125], 'lr_lambdas': [None]})
+    decayed.step()
+    assert optimizer.param_groups[0]['lr'] == 0.5**4
+    optimizer = saltern.optim.SGD([p], lr=1.0)
+    steps = S.MultiStepLR(optimizer, [100])
+    steps.load_state_dict({'milestones': collections.Counter([2]), 'gamma': 0.1, 'last_epoch': 1, '_step_count': 2})
+    steps.step()
+    assert optimizer.param_groups[0]['lr'] == pytest.approx(0.1)
+    for made in (lambda o: S.ExponentialLR(o, 0.5, last_epoch=4), lambda o: S.LinearLR(o, last_epoch=2), lambda o: S.CosineAnnealingLR(o, 10, last_epoch=4)):
+        optimizer = saltern.optim.SGD([{'params': [p], 'initial_lr': 1.0}], lr=0.7)
+        made(optimizer)
+        assert optimizer.param_groups[0]['lr'] == 0.7

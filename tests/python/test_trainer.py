@@ -1,4 +1,5 @@
 """The loop in Python: beside one that is written out by hand, resumed after kill -9, and each callback by what it does."""
+import copy
 import csv
 import html.parser
 import http.server
@@ -340,3 +341,46 @@ def test_bad_options_are_named(options, match):
         Trainer(made, 'cross_entropy', saltern.optim.SGD(made.parameters(), lr=0.1), **options)
     with pytest.raises(ValueError, match='50 inputs and 3 targets'):
         trainer().fit(X, Y[:3])
+
+
+ROWS = np.random.default_rng(0).normal(size=(40, 3)).astype(np.float32)
+KINDS = (ROWS[:, 0] > 0).astype(np.int64)
+
+
+def test_callbacks_serve_again():
+    stop = training.EarlyStopping('loss', patience=2, restore_best_weights=True)
+    estimator = training.Classifier(hidden=(8,), epochs=40, callbacks=[stop])
+    other = (ROWS[:, 1] > 0).astype(np.int64)
+    assert estimator.fit(ROWS, KINDS).score(ROWS, KINDS) > 0.9 and estimator.fit(ROWS, other).score(ROWS, other[:, None]) > 0.9
+
+
+@pytest.mark.parametrize('metric', ['accuracy', saltern.metrics.Accuracy(task='multiclass', num_classes=2)])
+@pytest.mark.parametrize('make', [saltern.optim.Adam, saltern.keras.optimizers.Adam])
+def test_metrics_and_the_best_weights_are_backed_up(tmp_path, metric, make):
+    class Scores(training.Callback):
+        def on_epoch_end(self, epoch, logs=None):
+            logs['score'] = (1, 2, 0, 0)[epoch]
+    class Killed(training.Callback):
+        def on_train_batch_end(self, batch, logs=None):
+            if self.model.step == 27 and not killed:
+                killed.append(True)
+                raise KeyboardInterrupt
+    def run(*more):
+        saltern.manual_seed(1)
+        net = nn.Linear(3, 2)
+        t = training.Trainer(net, 'cross_entropy', make(net.parameters()), metrics=[copy.deepcopy(metric)])
+        h = t.fit(ROWS, KINDS, batch_size=4, epochs=4, callbacks=[Scores(), training.EarlyStopping('score', patience=9, restore_best_weights=True), *more])
+        return net.weight.tolist(), h.history
+    killed = [True]
+    whole = run(Killed())
+    killed.clear()
+    backup = lambda: training.BackupAndRestore(tmp_path, save_freq=3)
+    with pytest.raises(KeyboardInterrupt):
+        run(Killed(), backup())
+    assert run(Killed(), backup()) == whole
+
+
+def test_a_loss_that_would_be_scaled_is_refused():
+    net = nn.Linear(3, 2)
+    with pytest.raises(TypeError, match='LossScaleOptimizer'):
+        training.Trainer(net, 'mse', saltern.keras.optimizers.LossScaleOptimizer(saltern.optim.SGD(net.parameters(), 0.1)))

@@ -143,7 +143,7 @@ def _pairs_of(x, like=None):
     if isinstance(x, ComplexTensor):
         return x._pairs
     if isinstance(x, Tensor):
-        return _rows['pairs'](x, x * 0)
+        return _rows['pairs'](x, tensor(np.zeros(x.shape, x.dtype)))
     kind = like._pairs.dtype if like is not None and not isinstance(x, np.ndarray) else None
     return complex_tensor(x, kind)._pairs
 

@@ -36,7 +36,7 @@ def arange(start, end=None, step=1, dtype=None, requires_grad=False):
     """Numbers from 0, or from start, to below end."""
     start, end = (0, start) if end is None else (start, end)
     whole = all(isinstance(v, (int, np.integer)) for v in (start, end, step))
-    return tensor(np.arange(start, end, step, dtype=dtype or (np.int64 if whole else np.float32)), requires_grad=requires_grad)
+    return tensor(np.arange(start, end, step).astype(dtype or (np.int64 if whole else np.float32)), requires_grad=requires_grad)
 
 
 def linspace(start, end, steps, dtype=np.float32, requires_grad=False):
@@ -78,6 +78,8 @@ def randint_like(input, low, high=None):
 
 def bernoulli(input):
     """1 with the probability that each element says, else 0."""
+    if not ((input.numpy() >= 0) & (input.numpy() <= 1)).all():
+        raise ValueError('bernoulli: probabilities are from 0 to 1')
     drawn = (rand(*input.shape, dtype=np.float64).numpy() < input.numpy()).astype(input.dtype)
     return functions['mul'](input, 0) + tensor(drawn)  # whose gradient is 0
 
@@ -92,6 +94,8 @@ def normal(mean, std, size=None):
 def multinomial(input, num_samples, replacement=False):
     """Places drawn by the weights of each row."""
     weights = np.asarray(input, np.float64)
+    if not (np.isfinite(weights) & (weights >= 0)).all() or not (weights.sum(-1) > 0).all():
+        raise ValueError('multinomial: weights are finite, at least 0, and not all 0')
     if replacement:
         shares = np.cumsum(weights, -1) / weights.sum(-1, keepdims=True)
         drawn = rand(*weights.shape[:-1], num_samples, dtype=np.float64).numpy()

@@ -45,7 +45,8 @@ class Distribution:
 
     def _refuse(self, name, value, expected, holds):
         array = np.asarray(value)
-        bad = array[~np.asarray(holds(array), bool)] if array.size else array
+        array, fits = np.broadcast_arrays(array, np.asarray(holds(array), bool))
+        bad = array[~fits]
         if bad.size:
             raise ValueError(f"{type(self).__name__}: '{name}' has {bad.flat[0]}; expected {expected}")
 

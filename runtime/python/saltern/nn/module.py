@@ -1,5 +1,6 @@
 """Module, of which one makes nets, and Layer, a module that is a row of the table that C++ has."""
 import collections
+import copy
 
 import numpy as np
 
@@ -21,7 +22,7 @@ class Module:
     a Parameter or a Module, is a part of it."""
 
     def __init__(self):
-        self.__dict__.update(training=True, _parameters={}, _buffers={}, _modules={}, _pre_hooks=[], _hooks=[])
+        self.__dict__.update(training=True, _parameters={}, _buffers={}, _modules={}, _pre_hooks=[], _hooks=[], _fleeting=set())
 
     def forward(self, *args, **kwargs):
         raise NotImplementedError(f'{type(self).__name__} has no forward()')
@@ -29,7 +30,8 @@ class Module:
     def __call__(self, *args, **kwargs):
         self._make_parameters()
         for hook in self._pre_hooks:
-            hook(self, args)
+            changed = hook(self, args)
+            args = args if changed is None else changed if isinstance(changed, tuple) else (changed,)
         result = self.forward(*args, **kwargs)
         for hook in self._hooks:
             changed = hook(self, args, result)
@@ -59,6 +61,12 @@ class Module:
     def __setattr__(self, name, value):
         if '_parameters' not in self.__dict__:
             raise AttributeError(f'{type(self).__name__}: call super().__init__() before anything is assigned')
+        plain = value is None or isinstance(value, Tensor) and not getattr(value, '_is_parameter', False)
+        if plain and name in self._buffers:
+            self._buffers[name] = value
+            return
+        if plain and value is not None and name in self._parameters:
+            raise TypeError(f'{type(self).__name__}: {name!r} is a parameter; expected a Parameter, or None, in its place')
         for kind in (self._parameters, self._buffers, self._modules):
             kind.pop(name, None)
         self.__dict__.pop(name, None)
@@ -81,6 +89,7 @@ class Module:
 
     def register_buffer(self, name, value, persistent=True):
         self._buffers[name] = value
+        (self._fleeting.discard if persistent else self._fleeting.add)(name)
 
     def add_module(self, name, module):
         self._modules[name] = module
@@ -112,7 +121,7 @@ class Module:
         return self._ordinary([(n, p) for n, p in self._parameters.items() if p is not None])
 
     def _own_state(self):
-        return self._own_parameters() + [(n, b) for n, b in self._buffers.items() if b is not None]
+        return self._own_parameters() + [(n, b) for n, b in self._buffers.items() if b is not None and n not in self._fleeting]
 
     def _walk(self, own, prefix=''):
         for name, value in getattr(self, own)():
@@ -173,9 +182,10 @@ class Module:
 
     def to(self, dtype):
         """Parameters and real buffers in another element type: 'float32', 'float64' ..."""
-        name = str(np.dtype(dtype))
+        name, tied = str(np.dtype(dtype)), self._tied()
         for part in self.modules():
             part._convert(name)
+        self._tie(tied)
         return self
 
     def double(self):
@@ -183,6 +193,22 @@ class Module:
 
     def float(self):
         return self.to('float32')
+
+    def _tied(self):
+        """Names of parameters that are others, too: {name: the first name}."""
+        first = {}
+        return {name: known for name, p in self._walk('_own_parameters')
+                if (known := first.setdefault(p._identity(), name)) != name}
+
+    def _tie(self, tied):
+        own = dict(self._walk('_own_parameters'))
+        self._set_parameters({name: own[first] for name, first in tied.items()})
+
+    def __deepcopy__(self, memo):
+        made = memo[id(self)] = object.__new__(type(self))
+        made.__dict__.update({name: copy.deepcopy(value, memo) for name, value in self.__dict__.items()})
+        made._tie(self._tied())
+        return made
 
     def _convert(self, name):
         for kind in (self._parameters, self._buffers):
@@ -231,6 +257,19 @@ class Layer(Module):
     def train(self, mode=True):
         self._layer.train(mode)
         return super().train(mode)
+
+    def __setattr__(self, name, value):
+        layer = self.__dict__.get('_layer')
+        own = dict(layer.state()) if layer is not None else {}
+        if name in own and isinstance(value, Tensor):
+            if name in dict(layer.parameters()):
+                self._set_own({name: value})
+            else:
+                own[name].copy_(value)
+        elif name in own or layer is not None and name in layer.made_with():
+            raise AttributeError(f'{type(self).__name__}: {name!r} is what the layer was made with; make another layer')
+        else:
+            super().__setattr__(name, value)
 
     def __getattr__(self, name):
         layer = self.__dict__.get('_layer')

@@ -1,6 +1,7 @@
 """Schedules of rates, with PyTorch's names and meaning: classes of the rows that C++ has (runtime/optim/schedules.h), and those
 that take others, or functions."""
 import bisect
+import collections
 
 from .. import _saltern
 from .._rows import signature_of
@@ -21,8 +22,9 @@ class LRScheduler:
         self._initial_step()
 
     def _initial_step(self):
-        self._step_count = 0
+        self._step_count, self._is_initial = 0, True
         self.step()
+        self._is_initial = False
 
     def _rate(self, group):
         return group[self.optimizer._rate]
@@ -61,6 +63,10 @@ def _of_group(options, i):
             for name, value in options.items()}
 
 
+# Made with a last_epoch, they leave the rates that they find; so has PyTorch it.
+_GO_ON = ('LinearLR', 'ExponentialLR', 'PolynomialLR', 'CosineAnnealingLR')
+
+
 class _RowScheduler(LRScheduler):
     _row = None
 
@@ -78,12 +84,20 @@ class _RowScheduler(LRScheduler):
 
     def get_lr(self):
         self._set_momenta()
+        if self._is_initial and self.last_epoch > 0 and self._row.name in _GO_ON:
+            return [self._rate(group) for group in self.optimizer.param_groups]
         return [self._row.next(_of_group(self._options, i), base, self._rate(group), self.last_epoch)
                 for i, (base, group) in enumerate(zip(self.base_lrs, self.optimizer.param_groups))]
 
     def _closed(self):
         self._set_momenta()
         return [self._row.at(_of_group(self._options, i), base, self.last_epoch) for i, base in enumerate(self.base_lrs)]
+
+    def load_state_dict(self, state_dict):
+        super().load_state_dict(state_dict)
+        for name in self._options.keys() & state_dict.keys():  # where PyTorch has them
+            given = state_dict[name]
+            self._options[name] = sorted(given.elements()) if isinstance(given, collections.Counter) else given
 
     def __getattr__(self, name):
         options = self.__dict__.get('_options', {})
@@ -121,6 +135,9 @@ class _Lambdas(LRScheduler):
     def state_dict(self):
         return {name: value for name, value in super().state_dict().items() if name != 'lr_lambdas'}
 
+    def load_state_dict(self, state_dict):
+        super().load_state_dict({name: value for name, value in state_dict.items() if name != 'lr_lambdas'})
+
 
 class LambdaLR(_Lambdas):
     """The first rate times lr_lambda(epoch)."""
@@ -133,7 +150,7 @@ class MultiplicativeLR(_Lambdas):
     """The rate times lr_lambda(epoch), each time."""
 
     def get_lr(self):
-        if self._step_count == 1:
+        if self._is_initial:
             return [self._rate(group) for group in self.optimizer.param_groups]
         return [self._rate(group) * f(self.last_epoch) for f, group in zip(self.lr_lambdas, self.optimizer.param_groups)]
 
@@ -173,6 +190,8 @@ class ChainedScheduler(_Several):
         for scheduler in self._schedulers:
             scheduler.step()
         self._last_lr = self._schedulers[-1].get_last_lr()
+
+    _initial_step = step
 
 
 class SequentialLR(_Several):

@@ -97,7 +97,7 @@ class Optimizer:
     def zero_grad(self, set_to_none=True):
         for group in self.param_groups:
             for p in group['params']:
-                p.grad = None
+                p.grad = None if set_to_none or p.grad is None else tensor(np.zeros(p.shape, p.dtype))
 
     def state_dict(self):
         """As PyTorch has it: {'state': {number of the parameter: {'step': ..., ...}}, 'param_groups': [...]}."""

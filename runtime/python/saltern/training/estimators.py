@@ -79,7 +79,7 @@ class Classifier(_Estimator):
 
     def score(self, X, y):
         """The part that is right."""
-        return float(np.mean(self.predict(X) == np.asarray(y)))
+        return float(np.mean(self.predict(X) == np.asarray(y).reshape(-1)))
 
 
 class Regressor(_Estimator):
@@ -96,6 +96,6 @@ class Regressor(_Estimator):
 
     def score(self, X, y):
         """R squared: the part of the variance that is explained."""
-        y = np.asarray(y, np.float64)
+        y = np.asarray(y, np.float64).reshape(-1, *self._shape)
         rest, all = ((y - self.predict(X))**2).sum(0), ((y - y.mean(0))**2).sum(0)
         return float(np.mean(1 - rest / all))

@@ -2,7 +2,10 @@
 import json
 import pathlib
 
+import numpy as np
+
 from .. import _saltern
+from .._tensors import tensor
 from .callbacks import Callback, Monitoring
 
 
@@ -64,11 +67,16 @@ class BackupAndRestore(Callback):
             self.model.load_state(tensors, metadata)
         except (KeyError, ValueError) as e:
             raise ValueError(f'{self.path}: {e}') from e
-        for callback, state in zip(self.model.callbacks.callbacks, json.loads(metadata['callbacks'])):
+        for i, (callback, state) in enumerate(zip(self.model.callbacks.callbacks, json.loads(metadata['callbacks']))):
             callback.load_state(state)
+            best = {n[len(f'best.{i}.'):]: np.array(t) for n, t in tensors.items() if n.startswith(f'best.{i}.')}
+            if best:
+                callback.best_weights = best
 
     def _save(self):
         tensors, metadata = self.model.state()
+        for i, c in enumerate(self.model.callbacks.callbacks):
+            tensors.update({f'best.{i}.{n}': tensor(t) for n, t in (getattr(c, 'best_weights', None) or {}).items()})
         metadata['callbacks'] = json.dumps([c.state() for c in self.model.callbacks.callbacks])
         _saltern.save(str(self.path), tensors, metadata)
 

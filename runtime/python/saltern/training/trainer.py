@@ -64,6 +64,11 @@ def _finite(t):
     return t is None or bool(np.isfinite(np.asarray(t)).all())
 
 
+def _rate_in(group):
+    """The name of a group's rate: PyTorch's or Keras'."""
+    return 'lr' if 'lr' in group else 'learning_rate'
+
+
 class Trainer:
     """Trains a net by an optimizer. The loss is a function of prediction and target, or the name of one.
 
@@ -79,6 +84,8 @@ class Trainer:
             raise ValueError(f'{accumulate} batches a step; at least 1 is taken')
         if not 0 <= average < 1:
             raise ValueError(f'the decay of averages is {average}; expected 0 to 1, without 1')
+        if hasattr(optimizer, 'scale_loss'):
+            raise TypeError('the loss is not scaled here, as a LossScaleOptimizer wants it; give its inner_optimizer')
         self.net, self.loss, self.optimizer = net, LOSSES[loss] if isinstance(loss, str) else loss, optimizer
         self.metrics = [_metric(m) for m in metrics]
         self.clip_norm, self.accumulate, self.average, self.rate, self.seed = clip_norm, accumulate, average, rate, seed
@@ -89,12 +96,13 @@ class Trainer:
     # ---- The rate, as callbacks change it.
     @property
     def learning_rate(self):
-        return float(self.optimizer.param_groups[0]['lr'])
+        rate = self.optimizer.param_groups[0][_rate_in(self.optimizer.param_groups[0])]
+        return float(rate(self.step) if callable(rate) else rate)
 
     @learning_rate.setter
     def learning_rate(self, rate):
         for group in self.optimizer.param_groups:
-            group['lr'] = float(rate)
+            group[_rate_in(group)] = float(rate)
 
     # ---- Training.
     def fit(self, x, y, batch_size=32, epochs=1, validation_data=None, callbacks=(), shuffle=True, verbose='auto'):
@@ -228,19 +236,20 @@ class Trainer:
         return found
 
     def predict(self, x, batch_size=32):
-        x = np.asarray(x)
+        x, _ = _arrays(x, x)
         return np.concatenate([self._predicted(x[b:b + batch_size]) for b in range(0, len(x), batch_size)])
 
     def _predicted(self, x):
         """In evaluation mode, with the averages where there are some."""
-        training = self.net.training
+        modes = [(m, m.training) for m in self.net.modules()]
         self.swap_averages()
         try:
             with no_grad():
                 return np.array(self.net.eval()(tensor(x)))
         finally:
             self.swap_averages()
-            self.net.train(training)
+            for module, training in modes:
+                module.train(training)
 
     def swap_averages(self):
         """Puts the averages in the place of the parameters, and these in theirs."""
@@ -258,14 +267,17 @@ class Trainer:
         for i, m in enumerate(self.metrics):
             if isinstance(m, _Mean):
                 tensors[f'metric.{i}'] = tensor(np.array([m.sum, m.weight], np.float64))
+            elif hasattr(m, 'state_dict'):
+                tensors.update({f'metric.{i}.{n}': t for n, t in m.state_dict().items()})
         kept = {}  # in the order in which the optimizer has them
         for number, p in enumerate(self._parameters()):
             state = self.optimizer.state.get(p._identity())
             if state:
                 kept[number] = list(state)
                 tensors.update({f'optimizer.{number}.{name}': t for name, t in state.items()})
+        rates = [g[_rate_in(g)] for g in self.optimizer.param_groups]
         facts = {'step': self.step, 'epoch': self.epoch, 'batch': self.batch, 'kept': kept, 'seed': self.seed,
-                 'rates': [float(g['lr']) for g in self.optimizer.param_groups if not callable(g['lr'])]}
+                 'rates': [None if callable(r) else float(r) for r in rates]}
         return tensors, {'training': json.dumps(facts)}
 
     def load_state(self, tensors, metadata):
@@ -282,6 +294,8 @@ class Trainer:
         for i, m in enumerate(self.metrics):
             if f'metric.{i}' in tensors:
                 m.sum, m.weight = map(float, tensors[f'metric.{i}'].numpy())
+            elif hasattr(m, 'load_state_dict'):
+                m.load_state_dict(below(f'metric.{i}.'))
         states = {int(number): {name: tensors[f'optimizer.{number}.{name}'] for name in names}
                   for number, names in facts['kept'].items()}
         if hasattr(self.optimizer, 'load_state_dict'):
@@ -290,7 +304,8 @@ class Trainer:
             parameters = self._parameters()
             self.optimizer.state.update({parameters[number]._identity(): state for number, state in states.items()})
         for group, rate in zip(self.optimizer.param_groups, facts['rates']):
-            group['lr'] = rate
+            if rate is not None:
+                group[_rate_in(group)] = rate
         self.step, self.epoch, self.batch = facts['step'], facts['epoch'], facts['batch']
 
     def _parameters(self):
