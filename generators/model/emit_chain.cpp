@@ -10,7 +10,6 @@ namespace saltern::generators {
 
 namespace {
 
-using forms::Tensor;
 using formula::Value;
 
 struct Link {
@@ -38,7 +37,7 @@ WindowSums depthwise_sums(Build &b, const Value &image, const Geometry &g, const
 }
 
 // What a link makes of its sums, over (c, x, y, n).
-Tensor result(const Link &link, const Tensor &sums, const std::vector<Tensor> &operands) {
+forms::Tensor result(const Link &link, const forms::Tensor &sums, const std::vector<forms::Tensor> &operands) {
   Halide::Var c("c"), x("x"), y("y"), n("n");
   Halide::Func f("link");
   const Halide::Expr sum = link.is_depthwise ? sums(c, x, y, n) : sums(c % panel, c / panel, x, y, n);
@@ -58,10 +57,10 @@ Build build(const Halide::Target &target, const std::vector<Link> &links, const 
     const Geometry &g = link.geometry;
     const std::string number = std::to_string(stages.size());
     const WindowSums y = (link.is_depthwise ? depthwise_sums : packed_sums)(b, image, g, number);
-    const std::vector<Tensor> operands = link.epilogue.inputs(b, 4);
+    const std::vector<forms::Tensor> operands = link.epilogue.inputs(b, 4);
     const bool last = stages.size() + 1 == links.size();
-    const Tensor made = last && !link.is_depthwise ? packed_result(y.biased, g, link.epilogue, operands)
-                                                   : result(link, y.biased, operands);
+    const forms::Tensor made = last && !link.is_depthwise ? packed_result(y.biased, g, link.epilogue, operands)
+                                                          : result(link, y.biased, operands);
     stages.push_back(
         {last ? b.output("y", made) : made.func(), y.sums, y.padded, link.is_depthwise, g.channels_in, shape_of(g)});
     if (last) break;
@@ -82,7 +81,7 @@ EmittedArgument filled(EmittedArgument a) {
 }
 
 std::vector<EmittedArgument> depthwise_arguments(const Graph &graph, const Graph::Node &node, const Geometry &g) {
-  EmittedArgument bias = {{g.channels_out}, "", saltern::Tensor::zeros({g.channels_out})};
+  EmittedArgument bias = {{g.channels_out}, "", Tensor::zeros({g.channels_out})};
   if (node.inputs.size() > 2) bias = argument(graph, node.inputs[2], {g.channels_out}, Layout::row_major);
   return {{{g.channels_out, g.kernel_x, g.kernel_y}, "", channels_innermost(graph.value(node.inputs[1]).constant)},
           bias};

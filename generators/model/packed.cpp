@@ -8,7 +8,6 @@ namespace saltern::generators {
 
 namespace {
 
-using forms::Tensor;
 using formula::Value;
 
 bool fills_panels(const Geometry &g) { return g.channels_out % panel == 0; }
@@ -16,7 +15,7 @@ bool fills_panels(const Geometry &g) { return g.channels_out % panel == 0; }
 }  // namespace
 
 std::vector<EmittedArgument> packed_arguments(const Graph &graph, const Graph::Node &node, const Geometry &g) {
-  const saltern::Tensor bias = node.inputs.size() > 2 ? graph.value(node.inputs[2]).constant : saltern::Tensor();
+  const Tensor bias = node.inputs.size() > 2 ? graph.value(node.inputs[2]).constant : Tensor();
   return {{{panel, g.channels_in, g.kernel_x, g.kernel_y, panels(g)},
            "",
            packed_weights(graph.value(node.inputs[1]).constant, geometry_of(graph, node))},
@@ -46,8 +45,8 @@ WindowSums packed_sums(Build &b, const Value &image, const Geometry &g, const st
   return {b.stages().stored(biased), b.stage(sums).func, g.is_padded() ? b.stage(image).func : Halide::Func()};
 }
 
-Tensor packed_result(const Tensor &sums, const Geometry &g, const Epilogue &epilogue,
-                     const std::vector<Tensor> &operands) {
+forms::Tensor packed_result(const forms::Tensor &sums, const Geometry &g, const Epilogue &epilogue,
+                            const std::vector<forms::Tensor> &operands) {
   Halide::Var co("co"), block("block"), c("c"), x("x"), y("y"), n("n");
   Halide::Func result("result");
   if (fills_panels(g))
