@@ -95,6 +95,7 @@ void define_bench(CLI::App &app, Action &chosen) {
       ->capture_default_str();
   app.add_flag("--compiled", whole->compiled,
                "Compile the model for its exact shapes first, or take it from the cache");
+  whole->convolutions.add_to(app)->needs("--compiled");
   app.add_flag("--layers", whole->layers, "A table of the model's layers, and what share of the time each takes");
   app.add_option("--trace", whole->trace, "Write one run of the model as a trace for chrome://tracing or Perfetto");
   app.add_flag(

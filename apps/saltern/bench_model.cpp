@@ -89,7 +89,7 @@ Measured measured(const Graph &graph, const BenchModelOptions &o) {
   const bool by_layers = o.layers || !o.trace.empty();
   Measured m;
   if (o.compiled) {
-    generators::CompiledGraph compiled = compiled_here(graph, o.machine.threads);
+    generators::CompiledGraph compiled = compiled_here(graph, o.machine.threads, o.convolutions);
     m.whole = timed([&] { compiled.run(inputs); }, o);
     if (!by_layers) return m;
     m.layers.emplace(compiled_layers_of(graph));

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "apps/saltern/compiled_run.h"
 #include "apps/saltern/machine_options.h"
 #include "apps/saltern/model_options.h"
 #include "apps/saltern/training_options.h"
@@ -13,6 +14,7 @@ struct BenchModelOptions {
   ModelOptions model;
   MachineOptions machine;
   DeviceOption device;
+  ConvolutionOption convolutions;
   double seconds = 2;
   bool compiled = false, layers = false, json = false;
   std::string trace;  // a file for it

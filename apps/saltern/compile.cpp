@@ -12,6 +12,7 @@
 
 #include "apps/json_text.h"
 #include "apps/saltern/command.h"
+#include "apps/saltern/compiled_run.h"
 #include "apps/saltern/loaded_model.h"
 #include "apps/saltern/training_model.h"
 #include "generators/model/kernel_library.h"
@@ -29,6 +30,7 @@ struct CompileOptions {
   TrainingOptions training;
   std::vector<std::string> kernels;
   int chunk = 8;
+  ConvolutionOption convolutions;
   bool json = false, no_cache = false;
 };
 
@@ -105,6 +107,7 @@ int run_compile(CompileOptions o) {
   if (o.compile.name.empty()) o.compile.name = name_from(o.model.path);
   if (o.compile.cache.empty() && !o.no_cache) o.compile.cache = generators::default_cache_folder();
   if (o.no_cache) o.compile.cache.clear();
+  o.compile.exact_convolutions = o.convolutions.exact;
   on_input([&] { check(o.compile); });
   const auto begin = std::chrono::steady_clock::now();
   std::optional<Progress> bar;
@@ -158,6 +161,7 @@ void define_compile(CLI::App &app, Action &chosen) {
   app.add_flag("--train", o->train,
                "A model that trains: NAME_train_step, NAME_save, NAME_load and NAME_set_rate beside NAME_run");
   o->training.add_to(app);
+  o->convolutions.add_to(app);
   app.add_option("--jobs,--threads", o->compile.jobs, "Processes that compile at the same time; by default, one a core")
       ->check(CLI::Range(1, 1024));
   app.add_flag("--json", o->json, "One line of JSON");

@@ -31,6 +31,7 @@ struct RunOptions {
   ThreadOptions threads;
   int top = 0;
   DeviceOption device;
+  ConvolutionOption convolutions;
   bool compiled = false, json = false;
 
   UseDevice use_device() const {
@@ -86,7 +87,8 @@ Run run_model_of(const RunOptions &o, const LoadedModel &model, Stopwatch watch)
       if (value.is_tensor()) value.tensor().raw();  // from wherever it is
     r.interpreted = computation_counts().interpreter - before;
   } else {
-    const generators::CompiledGraph compiled = compiled_here(model.lowered(flat_shapes(r.inputs)), threads());
+    const generators::CompiledGraph compiled =
+        compiled_here(model.lowered(flat_shapes(r.inputs)), threads(), o.convolutions);
     r.compile_ms = watch.lap();
     r.outputs = unflattened(model.graph(), model.graph().asked(), compiled.run(flat_tensors(r.inputs)));
   }
@@ -219,6 +221,7 @@ void add_run_options(CLI::App &app, RunOptions &o) {
   o.threads.add_to(app);
   app.add_flag("--compiled", o.compiled,
                "Compile the model for the shapes of its inputs first, or take it from the cache");
+  o.convolutions.add_to(app)->needs("--compiled");
   o.device.add_to(app);
   app.add_flag("--json", o.json, "One line of JSON");
 }

@@ -28,6 +28,7 @@ struct VerifyOptions {
   Tolerance tolerance;
   ThreadOptions threads;
   DeviceOption device;
+  ConvolutionOption convolutions;
   bool layers = false, plain = false, no_compiled = false, json = false;
 };
 
@@ -107,7 +108,8 @@ void compare_paths(const VerifyOptions &o, const LoadedModel &model, const HostV
                     flat_tensors(model.run(unflattened(model.graph(), model.inputs(), inputs))), library);
   if (o.plain) comparisons.add("plain, library", graph, inside.asked(), run_plain(inside, inputs), library);
   if (!o.no_compiled && o.layers)
-    comparisons.add("library, exact", graph, inside.asked(), library, compiled_here(inside, threads()).run(inputs));
+    comparisons.add("library, exact", graph, inside.asked(), library,
+                    compiled_here(inside, threads(), o.convolutions).run(inputs));
   if (!o.device.is_cpu()) {
     const UseDevice device = o.device.use();
     comparisons.add("library, " + o.device.name, graph, inside.asked(), library, saltern::run(inside, inputs));
@@ -115,7 +117,7 @@ void compare_paths(const VerifyOptions &o, const LoadedModel &model, const HostV
   // Layers by themselves are not fused: what runs in the end is compared, too.
   if (!o.no_compiled)
     comparisons.add(o.layers ? "library, exact and fused" : "library, exact", graph, graph.asked(), library,
-                    compiled_here(graph, threads()).run(inputs));
+                    compiled_here(graph, threads(), o.convolutions).run(inputs));
   if (!o.data.empty()) comparisons.add_expected(graph, expected, library);
 }
 
@@ -176,6 +178,7 @@ void define_verify(CLI::App &app, Action &chosen) {
   app.add_flag("--layers", o->layers, "Compare every value inside the model, and say where the first difference is");
   app.add_flag("--plain", o->plain, "Compare with plain formulas, evaluated without any kernel: slow, and sure");
   app.add_flag("--no-compiled", o->no_compiled, "Do not compile the model");
+  o->convolutions.add_to(app)->excludes("--no-compiled");
   o->device.add_to(app);
   o->threads.add_to(app);
   app.add_flag("--json", o->json, "One line of JSON");

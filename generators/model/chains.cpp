@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "generators/model/emitters.h"
+#include "generators/model/winograd.h"
 #include "runtime/graph/graph_index.h"
 
 namespace saltern::generators {
@@ -45,9 +46,10 @@ bool is_between_images(const Graph &graph, const Group &group) {
   return is_image(graph, group.anchor().inputs[0]) && is_image(graph, group.output());
 }
 
+// Winograd's convolution saves more than a chain does.
 bool is_packed(const Graph &graph, const Group &group) {
   return group.anchor().operation == "conv2d" && has_packed_form(graph, group.anchor()) &&
-         is_between_images(graph, group);
+         winograd_tile(group.anchor()) == 0 && is_between_images(graph, group);
 }
 
 bool is_pointwise(const Graph &graph, const Group &group) {

@@ -189,9 +189,10 @@ CompiledModel compile_variants(std::vector<Graph> variants, int64_t samples, Com
   return made;
 }
 
-Graph prepared(const Graph &graph) {
+Graph prepared(const Graph &graph, const CompileOptions &options) {
   validate(graph);
-  return prepared_for_inference(graph);
+  Graph made = prepared_for_inference(graph);
+  return options.exact_convolutions ? made : with_winograd(std::move(made));
 }
 
 // The graph with the state of another one, which leaves it as it is.
@@ -215,7 +216,7 @@ CompiledModel compile_training(const Graph &step, const Graph &model, const Comp
   if (!inputs.empty()) inputs.pop_back();
   if (inputs != model.given() || step.asked().size() != 1)
     fail("a training step takes the inputs of its model and labels, and gives a loss");
-  std::vector<Graph> variants = {prepared(step), prepared(with_state_of(step, model))};
+  std::vector<Graph> variants = {prepared(step, options), prepared(with_state_of(step, model), options)};
   std::set<std::string> read;
   for (const Graph::Node &n : variants[1].nodes) read.insert(n.inputs.begin(), n.inputs.end());
   for (const Graph::State &s : step.state) {
@@ -229,13 +230,13 @@ CompiledModel compile_training(const Graph &step, const Graph &model, const Comp
 
 CompiledModel compile_model(const Graph &graph, const CompileOptions &options) {
   check(options);
-  return compile_variants({prepared(graph)}, 0, options);
+  return compile_variants({prepared(graph, options)}, 0, options);
 }
 
 CompiledModel compile_batched_model(const Graph &many, const Graph &one, const CompileOptions &options) {
   check(options);
   const int64_t samples = check_samples_are_independent(many, one);
-  return compile_variants({prepared(many), prepared(one)}, samples, options);
+  return compile_variants({prepared(many, options), prepared(one, options)}, samples, options);
 }
 
 }  // namespace saltern::generators

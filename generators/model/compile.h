@@ -24,7 +24,9 @@ struct CompileOptions {
   bool shared = false;               // libNAME.so beside the static library
   bool weights_file = false;         // the weights in NAME.weights instead of in the library
   bool state_outside = false;        // state has no beginning here, and lies where callers say: compile_step.h
-  bool main = false;                 // NAME_main.c, a program that runs the model on files
+  // No convolution by Winograd's minimal filtering, which rounds otherwise and spreads what is no number over a tile.
+  bool exact_convolutions = false;
+  bool main = false;  // NAME_main.c, a program that runs the model on files
   // Of a training step: the bytes that it may take, with state, inputs, and what kernels take of so many threads
   // (memory_budget.h). 0: as many as it likes.
   int64_t memory = 0;

@@ -8,7 +8,8 @@
 
 namespace saltern::generators {
 
-CompiledGraph::CompiledGraph(const Graph &graph, int threads, const std::function<void(int, int)> &progress) {
+CompiledGraph::CompiledGraph(const Graph &graph, int threads, const std::function<void(int, int)> &progress,
+                             bool exact_convolutions) {
   CompileOptions options;
   options.name = "model";
   options.cache = default_cache_folder();
@@ -18,6 +19,7 @@ CompiledGraph::CompiledGraph(const Graph &graph, int threads, const std::functio
   }
   options.targets = {best_target_here()};
   options.progress = progress;
+  options.exact_convolutions = exact_convolutions;
   library_ = std::make_unique<CompiledLibrary>(cached_library(graph, options), options.name, threads);
 }
 

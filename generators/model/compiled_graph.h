@@ -24,9 +24,10 @@ class TemporaryFolder;
 class CompiledGraph {
  public:
   // Compiles into a shared library in the cache (default_cache_folder), or takes what was compiled before. `progress` is
-  // told how many kernels of how many are done.
+  // told how many kernels of how many are done; exact convolutions are CompileOptions' (compile.h).
   explicit CompiledGraph(const Graph &graph, int threads = 1,
-                         const std::function<void(int done, int all)> &progress = nullptr);
+                         const std::function<void(int done, int all)> &progress = nullptr,
+                         bool exact_convolutions = false);
   ~CompiledGraph();
 
   std::map<std::string, Tensor> run(const std::map<std::string, Tensor> &inputs) const;

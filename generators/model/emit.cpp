@@ -3,6 +3,7 @@
 #include "generators/model/chains.h"
 #include "generators/model/emitters.h"
 #include "generators/model/views.h"
+#include "generators/model/winograd.h"
 
 namespace saltern::generators {
 
@@ -75,6 +76,7 @@ EmittedKernel emit(const Graph &graph, const Group &group) {
   const Graph::Node &anchor = group.anchor();
   const std::string who = "node '" + group.output() + "' (" + anchor.operation + ")";
   try {
+    if (winograd_tile(anchor) > 0) return emit_winograd(graph, group);
     if (has_packed_form(graph, anchor)) return emit_contraction(graph, group);
     if (has_chain_form(graph, group)) return emit_chain(graph, {{group}});
     if (is_elementwise(graph, anchor)) return emit_elementwise(graph, group);

@@ -23,6 +23,7 @@ std::string model_key(Graph graph, const CompileOptions &options) {
     if (v.constant.defined()) add(name, v.constant);
   for (const Graph::State &s : graph.state) add(s.value, s.initial);
   if (options.state_outside) key += "\nstate outside";
+  if (options.exact_convolutions) key += "\nexact convolutions";
   if (options.memory > 0) {
     key += "\nin " + std::to_string(options.memory) + " bytes";
     key += " of " + std::to_string(options.memory_threads) + " threads";

@@ -75,6 +75,10 @@ namespace saltern::generators {
 [[nodiscard]] Graph with_recomputed(Graph graph, const std::unordered_set<std::string> &values,
                                     const std::string &turn);
 
+// Not one of prepared_for_inference() either, and the last of all: convolutions that are faster by Winograd's minimal
+// filtering (winograd.h) are marked with the tile to take. Whoever runs the graph may pass over that.
+[[nodiscard]] Graph with_winograd(Graph graph);
+
 // All of them, in order. Throws an Error that names the pass where one leaves a wrong graph.
 [[nodiscard]] Graph prepared_for_inference(const Graph &graph);
 

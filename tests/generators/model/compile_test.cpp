@@ -148,7 +148,7 @@ TEST(CompiledModel, ClassifierIsSmallAndItsEqualLayersShareKernels) {
   const CompiledModel made = compile_model(g, {"net", folder.path()});
   EXPECT_EQ(made.steps, 9);
   EXPECT_EQ(made.kernels, 8);
-  EXPECT_LT(made.code_bytes, 500 * 1000);
+  EXPECT_LT(made.code_bytes, 700 * 1000);  // three targets, and four kernels of transforms on each
   RecordProperty("code_bytes", std::to_string(made.code_bytes));
   expect_right(g, folder);
 }
