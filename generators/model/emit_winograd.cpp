@@ -12,7 +12,9 @@ using formula::Value;
 
 Build build(const Halide::Target &target, const Geometry &g, int tile, const Epilogue &epilogue, const Call &call) {
   Build b(target, Build::Schedule::own, call);
-  const forms::WinogradTiles tiles = winograd_tiles(g, tile);
+  const schedules::WinogradShape shape = winograd_shape(g, tile);
+  const schedules::WinogradCut cut = schedules::winograd_cut(shape);
+  const forms::WinogradTiles tiles = {tile, g.out_height(), g.out_width(), cut.images};
   const int patch = tiles.patch();
   const Value image = declared(b, "x", {g.batch, g.height, g.width, g.channels_in}),
               w = declared(b, "w", {panels(g), patch, patch, channel_chunks(g), forms::channel_chunk, panel}),
@@ -24,10 +26,9 @@ Build build(const Halide::Target &target, const Geometry &g, int tile, const Epi
   b.stages().add({biased});
   const Halide::Func out = b.output("y", packed_result(b.stages().stored(biased), g, epilogue, epilogue.inputs(b, 4)));
   b.schedule([&](const Machine &m) {
-    const schedules::WinogradShape shape = winograd_shape(g, tile);
     schedules::winograd({out, b.stage(image).func, b.stage(s.across).func, b.stage(s.patches).func,
                          b.stage(s.products).func, b.stage(s.partly).func},
-                        shape, m, schedules::WinogradKnobs::fitting(m, shape));
+                        shape, cut, m, schedules::WinogradKnobs::fitting(m, shape, cut));
   });
   b.finish(nullptr);
   return b;

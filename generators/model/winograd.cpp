@@ -28,13 +28,13 @@ double plain_microseconds(const Geometry &g) {
 
 double winograd_microseconds(const Geometry &g, int tile) {
   const schedules::WinogradShape s = winograd_shape(g, tile);
-  const int strip = schedules::winograd_strip(s), strips = (s.rows + strip - 1) / strip * s.batch;
+  const schedules::WinogradCut cut = schedules::winograd_cut(s);
   const double channels_in = channel_chunks(g) * forms::channel_chunk, channels_out = s.blocks * panel,
-               tiles = static_cast<double>(strips) * strip * s.columns,
+               tiles = static_cast<double>(cut.pieces(s)) * cut.tiles(s),
                weights = s.patch() * s.patch() * channels_in * channels_out;
   return 2 * tiles * weights / flops_in_microsecond +
          tiles * (channels_in + channels_out) * transform_microseconds(tile) +
-         weights_microseconds(4 * weights, strips);
+         weights_microseconds(4 * weights, cut.pieces(s));
 }
 
 bool slides_by_one(const Sliding<int> &s) { return s.stride == 1 && s.dilation == 1; }
@@ -60,17 +60,15 @@ int fastest_tile(const Geometry &g) {
   return best;
 }
 
-forms::WinogradTiles winograd_tiles(const Geometry &g, int tile) { return {tile, g.out_height(), g.out_width()}; }
-
 schedules::WinogradShape winograd_shape(const Geometry &g, int tile) {
-  const forms::WinogradTiles t = winograd_tiles(g, tile);
+  const forms::WinogradTiles t = {tile, g.out_height(), g.out_width()};
   return {panel, panels(g), g.batch, tile, t.rows(), t.columns(), forms::channel_chunk};
 }
 
 int channel_chunks(const Geometry &g) { return (g.channels_in + forms::channel_chunk - 1) / forms::channel_chunk; }
 
 Tensor transformed_weights(const Tensor &weights, const Geometry &g, int tile) {
-  const int patch = winograd_tiles(g, tile).patch(), chunks = channel_chunks(g);
+  const int patch = tile + forms::winograd_window - 1, chunks = channel_chunks(g);
   const Tensor packed = Tensor::zeros({panels(g), patch, patch, chunks, forms::channel_chunk, panel});
   const int64_t channels = chunks * forms::channel_chunk;
   const float *from = weights.data<float>();

@@ -17,7 +17,6 @@ bool has_winograd_form(const Geometry &g);
 // channels, which gain little. A small tile, which is more exact and has smaller weights, wins where it is nearly as fast.
 int fastest_tile(const Geometry &g);
 
-forms::WinogradTiles winograd_tiles(const Geometry &g, int tile);
 schedules::WinogradShape winograd_shape(const Geometry &g, int tile);
 int channel_chunks(const Geometry &g);
 // Weights (O, I, 3, 3) as transformed(co, c, chunk, i, j, block), zero past the last channels; the shape of the result is

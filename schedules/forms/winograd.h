@@ -9,8 +9,8 @@
 // end, but fewer terms are added one by one: for m = 2 errors are half of a plain sum's, for m = 4 about eight times as large
 // (64 to 512 channels). What is no number becomes one of its tile.
 //
-// Tiles of an image are numbered row by row, and channels of an image stand in chunks, so that a register tile may take
-// any number of tiles, whose elements lie side by side.
+// Tiles of an image, or of several images that make a set, are numbered row by row, and channels of an image stand in
+// chunks: so a register tile may take any number of tiles, whose elements lie side by side.
 
 #include <array>
 #include <cmath>
@@ -89,16 +89,18 @@ formula::Expression of_row(const LinearMap &map, const formula::Expression &row,
 
 // The stages, each by what is innermost last:
 struct WinogradStages {
-  formula::Value across;    // (n, tile, row, i, chunk, c): patches with their rows transformed
-  formula::Value patches;   // (n, j, i, chunk, tile, c)
-  formula::Value products;  // (n, tile, j, i, block, o), summed over channels
-  formula::Value partly;    // (n, tile, j, column, block, o): rows of the products transformed back
+  formula::Value across;    // (set, tile, row, i, chunk, c): patches with their rows transformed
+  formula::Value patches;   // (set, j, i, chunk, tile, c)
+  formula::Value products;  // (set, tile, j, i, block, o), summed over channels
+  formula::Value partly;    // (set, tile, j, column, block, o): rows of the products transformed back
   formula::Value sums;      // (n, y, x, block, o)
 };
 
 // How tiles cover a result.
 struct WinogradTiles {
   int tile, height, width;  // the last two of the result
+  int images = 1;           // in a set
+
   int patch() const { return tile + winograd_window - 1; }
   int rows() const { return (height + tile - 1) / tile; }
   int columns() const { return (width + tile - 1) / tile; }
@@ -108,34 +110,37 @@ struct WinogradTiles {
 inline WinogradStages winograd(const formula::Value &image, const formula::Value &weights, const WinogradTiles &tiles,
                                const algorithms::Slides &slides) {
   using namespace formula;
+  using Extents = std::vector<Expression>;
   const WinogradTransforms &maps = winograd_transforms(tiles.tile);
-  const int m = tiles.tile, patch = tiles.patch(), columns = tiles.columns();
-  const Expression n = image.extent(0), all = tiles.rows() * columns, blocks = weights.extent(0),
-                   chunks = weights.extent(3), lanes = weights.extent(5);
+  const int m = tiles.tile, patch = tiles.patch(), columns = tiles.columns(), rows = tiles.rows(),
+            images = tiles.images;
+  const Expression sets = quotient(image.extent(0) + (images - 1), images), all = images * rows * columns,
+                   blocks = weights.extent(0), chunks = weights.extent(3), lanes = weights.extent(5);
   WinogradStages s;
-  s.across =
-      compute("across", std::vector<Expression>{n, all, patch, patch, chunks, channel_chunk}, [&](const Axes &at) {
-        const Expression y = quotient(at[1], columns) * m + at[2] - slides[0].pad,
-                         x = modulo(at[1], columns) * m - slides[1].pad;
-        return of_row(maps.of_patch, at[3],
-                      [&](int a) { return image.or_zero(at[0], y, x + a, at[4] * channel_chunk + at[5]); });
-      });
-  s.patches =
-      compute("patches", std::vector<Expression>{n, patch, patch, chunks, all, channel_chunk}, [&](const Axes &at) {
-        return of_row(maps.of_patch, at[1], [&](int b) { return s.across(at[0], at[4], b, at[2], at[3], at[5]); });
-      });
-  s.products = compute("products", std::vector<Expression>{n, all, patch, patch, blocks, lanes}, [&](const Axes &at) {
-    return sum(std::vector<Expression>{chunks, channel_chunk}, [&](const Axes &c) {
+  s.across = compute("across", Extents{sets, all, patch, patch, chunks, channel_chunk}, [&](const Axes &at) {
+    const Expression line = quotient(at[1], columns);
+    const Expression n = images == 1 ? at[0] : at[0] * images + quotient(line, rows),
+                     y = (images == 1 ? line : modulo(line, rows)) * m + at[2] - slides[0].pad,
+                     x = modulo(at[1], columns) * m - slides[1].pad;
+    return of_row(maps.of_patch, at[3],
+                  [&](int a) { return image.or_zero(n, y, x + a, at[4] * channel_chunk + at[5]); });
+  });
+  s.patches = compute("patches", Extents{sets, patch, patch, chunks, all, channel_chunk}, [&](const Axes &at) {
+    return of_row(maps.of_patch, at[1], [&](int b) { return s.across(at[0], at[4], b, at[2], at[3], at[5]); });
+  });
+  s.products = compute("products", Extents{sets, all, patch, patch, blocks, lanes}, [&](const Axes &at) {
+    return sum(Extents{chunks, channel_chunk}, [&](const Axes &c) {
       return weights(at[4], at[2], at[3], c[0], c[1], at[5]) * s.patches(at[0], at[2], at[3], c[0], at[1], c[1]);
     });
   });
-  s.partly = compute("partly", std::vector<Expression>{n, all, patch, m, blocks, lanes}, [&](const Axes &at) {
+  s.partly = compute("partly", Extents{sets, all, patch, m, blocks, lanes}, [&](const Axes &at) {
     return of_row(maps.of_products, at[3], [&](int i) { return s.products(at[0], at[1], at[2], i, at[4], at[5]); });
   });
-  s.sums = compute("sums", std::vector<Expression>{n, tiles.height, tiles.width, blocks, lanes}, [&](const Axes &at) {
-    const Expression tile = quotient(at[1], m) * columns + quotient(at[2], m);
+  s.sums = compute("sums", Extents{image.extent(0), tiles.height, tiles.width, blocks, lanes}, [&](const Axes &at) {
+    const Expression line = images == 1 ? quotient(at[1], m) : quotient(at[1], m) + modulo(at[0], images) * rows,
+                     tile = line * columns + quotient(at[2], m);
     return of_row(maps.of_products, modulo(at[1], m),
-                  [&](int j) { return s.partly(at[0], tile, j, modulo(at[2], m), at[3], at[4]); });
+                  [&](int j) { return s.partly(quotient(at[0], images), tile, j, modulo(at[2], m), at[3], at[4]); });
   });
   return s;
 }

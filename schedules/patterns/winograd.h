@@ -6,8 +6,8 @@
 // they are in the cache: with the bias, what follows it, and no other memory than the result's. Weights are read once a
 // strip, each for as many multiplications as the strip has tiles: from some 30 on they come fast enough from anywhere.
 //
-// Large images are shared out by strips. A small one is one strip, whose patches are transformed in parallel first, and
-// whose panels are shared out then.
+// Large images are shared out by strips, many small ones by sets of them. Where there are few of either, their patches are
+// transformed in parallel first, and panels are shared out then.
 
 #include "schedules/patterns/packed_convolution.h"
 
@@ -21,46 +21,51 @@ struct WinogradShape {
   int patch() const { return tile + 2; }
 };
 
-// Tile rows in a strip; as many as there are: panels are shared out instead of strips.
-inline int winograd_strip(const WinogradShape &s) {
-  constexpr int fewest_tiles = 28, fewest_tasks = 4;
-  if (s.rows * s.batch < fewest_tasks) return s.rows;
-  int best = s.rows;
-  double best_cost = 1e30;
-  for (int strip = 1; strip <= s.rows; ++strip) {
-    const int strips = (s.rows + strip - 1) / strip, tasks = strips * s.batch, tiles = strip * s.columns;
-    if (tasks < fewest_tasks || (tiles < fewest_tiles && strip < s.rows)) continue;
-    // Long strips leave the core's own cache.
-    const double cost = unevenness(tasks) * strips * strip / s.rows + 0.0005 * tiles;
-    if (cost >= best_cost) continue;
-    best_cost = cost;
-    best = strip;
-  }
+// How work is cut into tasks: strips of so many tile rows, or sets of so many images, or panels for all images at once.
+struct WinogradCut {
+  int strip, images;
+  bool by_panels;
+
+  int tiles(const WinogradShape &s) const { return strip * s.columns * images; }
+  // Strips of all sets: how often weights are read.
+  int pieces(const WinogradShape &s) const { return (s.rows + strip - 1) / strip * ((s.batch + images - 1) / images); }
+};
+
+// The same for all machines.
+inline WinogradCut winograd_cut(const WinogradShape &s) {
+  constexpr int fewest_tasks = 4;
+  // Few tiles make little of weights, many leave the core's own cache; what is computed past an edge is for nothing; and
+  // there may be one thread, or several to keep busy.
+  const auto cost = [&](const WinogradCut &cut) {
+    const int tiles = cut.tiles(s), pieces = cut.pieces(s);
+    const double wasted = static_cast<double>(pieces) * tiles / (s.rows * s.columns * s.batch),
+                 uneven = cut.by_panels ? 1.05 : (1 + unevenness(pieces)) / 2;
+    return wasted * uneven + 3.0 / tiles + 0.001 * tiles;
+  };
+  WinogradCut best = s.batch < fewest_tasks ? WinogradCut{s.rows, s.batch, true} : WinogradCut{s.rows, 1, false};
+  const auto consider = [&](int strip, int images) {
+    const WinogradCut cut = {strip, images, false};
+    if (cut.pieces(s) >= fewest_tasks && cost(cut) < cost(best)) best = cut;
+  };
+  for (int strip = 1; strip <= s.rows; ++strip) consider(strip, 1);
+  for (int images = 2; images <= s.batch; ++images) consider(s.rows, images);
   return best;
 }
 
-inline bool shares_panels(const WinogradShape &s, int strip) { return strip == s.rows && s.batch < 4; }
-
 struct WinogradKnobs {
   int tile_blocks, tiles;  // panels and tiles in the register tile
-  int strip;               // tile rows
 
   // Panels that are shared out make four tasks if there are enough of them.
-  static WinogradKnobs fitting(const Machine &m, const WinogradShape &s) {
-    const int strip = winograd_strip(s);
+  static WinogradKnobs fitting(const Machine &m, const WinogradShape &s, const WinogradCut &cut) {
     PackedConvolutionShape products = {};
     products.panel = s.panel;
     products.blocks = s.blocks;
-    products.width = strip * s.columns;
+    products.width = cut.tiles(s);
     products.height = 1;
-    if (shares_panels(s, strip)) {
-      if (s.blocks >= 8 && s.blocks % 4 == 0)
-        products.blocks /= 4;
-      else if (s.blocks >= 4 && s.blocks % 2 == 0)
-        products.blocks /= 2;
-    }
+    if (cut.by_panels && s.blocks >= 4)
+      products.blocks /= s.blocks >= 8 && s.blocks % 4 == 0 ? 4 : s.blocks % 2 == 0 ? 2 : 1;
     const PackedConvolutionKnobs tile = PackedConvolutionKnobs::fitting(m, products);
-    return {tile.tile_blocks, tile.tile_width, strip};
+    return {tile.tile_blocks, tile.tile_width};
   }
 };
 
@@ -69,13 +74,13 @@ struct Winograd {
   Halide::Func padded, across, patches, products, partly;
 };
 
-inline void winograd(Winograd w, const WinogradShape &shape, const Machine &m, const WinogradKnobs &knobs) {
+inline void winograd(Winograd w, const WinogradShape &shape, const WinogradCut &cut, const Machine &m,
+                     const WinogradKnobs &knobs) {
   using Halide::TailStrategy;
   using Halide::Var;
   const int lanes = std::min(shape.panel, m.float_lanes()), patch = shape.patch();
-  const bool by_panels = shares_panels(shape, knobs.strip);
   Var lane("lane"), vector("vector"), block("block"), group("group"), xi("xi"), column("column"), yi("yi"), row("row"),
-      strip("strip"), task("task");
+      strip("strip"), image("image"), set("set"), task("task");
   const std::vector<Var> o = w.out.args();
   Var co = o[0];
   const bool whole_panels = o.size() == 5;
@@ -89,15 +94,16 @@ inline void winograd(Winograd w, const WinogradShape &shape, const Machine &m, c
   w.out.split(co, vector, lane, lanes, TailStrategy::RoundUp)
       .split(o[o.size() - 3], column, xi, shape.tile, TailStrategy::GuardWithIf)
       .split(o[o.size() - 2], row, yi, shape.tile, TailStrategy::GuardWithIf)
-      .split(row, strip, row, knobs.strip, TailStrategy::GuardWithIf)
-      .reorder({lane, xi, yi, vector, block, column, row, group, strip, o.back()})
+      .split(row, strip, row, cut.strip, TailStrategy::GuardWithIf)
+      .split(o.back(), set, image, cut.images, TailStrategy::GuardWithIf)
+      .reorder({lane, xi, yi, vector, block, column, row, image, group, strip, set})
       .vectorize(lane)
       .unroll(xi)
       .unroll(yi);
-  if (by_panels)
+  if (cut.by_panels)
     w.out.fuse(group, strip, task);
   else
-    w.out.fuse(strip, o.back(), task);
+    w.out.fuse(strip, set, task);
   w.out.parallel(task);
 
   const std::vector<Var> b = w.partly.args();
@@ -106,11 +112,11 @@ inline void winograd(Winograd w, const WinogradShape &shape, const Machine &m, c
   w.partly.vectorize(b[0], lanes).unroll(b[2]).unroll(b[3]);
   w.partly.bound(b[2], 0, shape.tile).bound(b[3], 0, patch);
 
-  const int tiles = knobs.strip * shape.columns;
+  const int tiles = cut.tiles(shape);
   Halide::Func kept = w.products.in(w.partly);
   const std::vector<Var> k = kept.args();
   Var tile("tile"), tile_group("tile_group");
-  kept.compute_at(w.out, by_panels ? task : group)
+  kept.compute_at(w.out, cut.by_panels ? task : group)
       .bound_extent(k[0], shape.panel)
       .bound_extent(k[1], knobs.tile_blocks)
       .bound(k[2], 0, patch)
@@ -151,10 +157,10 @@ inline void winograd(Winograd w, const WinogradShape &shape, const Machine &m, c
   w.across.compute_at(w.patches, chunk_vector).vectorize(s[0], lanes).unroll(s[2]).unroll(s[3]);
   w.across.bound_extent(s[0], lanes).bound(s[2], 0, patch).bound(s[3], 0, patch);
   w.padded.vectorize(q[0], m.float_lanes(), TailStrategy::GuardWithIf);
-  if (by_panels) {
+  if (cut.by_panels) {
     constexpr int rows_in_task = 8;
-    w.patches.compute_at(w.out, o.back()).parallel(p[1], shape.columns, TailStrategy::ShiftInwards);
-    w.padded.compute_at(w.out, o.back()).parallel(q[2], rows_in_task, TailStrategy::GuardWithIf);
+    w.patches.compute_at(w.out, set).parallel(p[1], shape.columns, TailStrategy::ShiftInwards);
+    w.padded.compute_at(w.out, set).parallel(q[2], rows_in_task, TailStrategy::GuardWithIf);
   } else {
     w.patches.compute_at(w.out, task);
     w.padded.compute_at(w.out, task);

@@ -22,7 +22,7 @@ struct Case {
 
 Slide padded(int before, int behind) { return {1, 1, before, behind}; }
 
-void expect_convolution(const Case &c, int tile) {
+void expect_convolution(const Case &c, int tile, int images) {
   constexpr int lanes = 16;
   const int out_height = c.height + static_cast<int>(typical_value(c.y.pad + c.y.pad_behind)) - 2,
             out_width = c.width + static_cast<int>(typical_value(c.x.pad + c.x.pad_behind)) - 2;
@@ -35,8 +35,8 @@ void expect_convolution(const Case &c, int tile) {
   const formula::Values in = inputs_like(tensors);
   const Slides slides = {c.y, c.x};
   const Value plain = algorithms::convolution(formula::permuted(in[0], {0, 3, 1, 2}), in[1], slides),
-              tiled = forms::winograd(in[0], forms::winograd_weights(in[1], tile, lanes), {tile, out_height, out_width},
-                                      slides)
+              tiled = forms::winograd(in[0], forms::winograd_weights(in[1], tile, lanes),
+                                      {tile, out_height, out_width, images}, slides)
                           .sums;
   const std::vector<Tensor> got = evaluate(formula::exact_formulas(in, {plain, tiled}), tensors);
   ASSERT_EQ(got[0].shape(), Shape({c.batch, c.channels_out, out_height, out_width}));
@@ -56,11 +56,11 @@ void expect_convolution(const Case &c, int tile) {
 
 TEST(Winograd, IsTheConvolutionOfItsFormula) {
   for (int tile : {2, 4})
-    for (const Case &c : {Case{1, 3, 2, 8, 8, padded(1, 1), padded(1, 1)},
+    for (const Case &c : {Case{3, 3, 2, 8, 8, padded(1, 1), padded(1, 1)},
                           {2, 17, 18, 5, 7, padded(0, 0), padded(0, 0)},
                           {1, 1, 1, 3, 3, padded(0, 0), padded(0, 0)},
                           {1, 2, 3, 9, 6, padded(2, 0), padded(0, 3)}})
-      expect_convolution(c, tile);
+      for (int images : {1, 2, 3}) expect_convolution(c, tile, images);
 }
 
 // What kernels of constant weights take is what the formula says.
