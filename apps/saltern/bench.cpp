@@ -95,7 +95,7 @@ void define_bench(CLI::App &app, Action &chosen) {
       ->capture_default_str();
   app.add_flag("--compiled", whole->compiled,
                "Compile the model for its exact shapes first, or take it from the cache");
-  whole->convolutions.add_to(app)->needs("--compiled");
+  whole->convolutions.add_to(app);
   app.add_flag("--layers", whole->layers, "A table of the model's layers, and what share of the time each takes");
   app.add_option("--trace", whole->trace, "Write one run of the model as a trace for chrome://tracing or Perfetto");
   app.add_flag(
@@ -116,6 +116,9 @@ void define_bench(CLI::App &app, Action &chosen) {
     if (!kernels.empty()) return;
     if (whole->model.path.empty()) throw CLI::RequiredError("MODEL, or one of the kernels below,");
     if (whole->tape && !whole->train) throw CLI::ValidationError("--tape", "is for --train");
+    if (whole->convolutions.exact && !whole->compiled && (!whole->train || whole->tape))
+      throw CLI::ValidationError("--exact-convolutions",
+                                 "is for what is compiled: --compiled, or --train without --tape");
     expect_train(app, whole->train);
     chosen = [whole] { return whole->train ? bench_training(*whole) : bench_model(*whole); };
   });

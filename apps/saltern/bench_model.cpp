@@ -92,7 +92,7 @@ Measured measured(const Graph &graph, const BenchModelOptions &o) {
     generators::CompiledGraph compiled = compiled_here(graph, o.machine.threads, o.convolutions);
     m.whole = timed([&] { compiled.run(inputs); }, o);
     if (!by_layers) return m;
-    m.layers.emplace(compiled_layers_of(graph));
+    m.layers.emplace(compiled_layers_of(graph, o.convolutions.exact));
     compiled.watch([&](const std::string &) { m.layers->done(); });
     record(
         *m.layers, [&] { compiled.run(inputs); }, o);

@@ -77,7 +77,7 @@ int bench_training(const BenchModelOptions &o) {
     };
     return on_input([&] {
       return compile_step(model.net(), model.inputs(), loss, model.optimizer(),
-                          {o.machine.threads, progress, static_cast<int64_t>(bytes)});
+                          {o.machine.threads, progress, static_cast<int64_t>(bytes), 1, o.convolutions.exact});
     });
   };
   std::optional<CompiledStep> compiled;
@@ -92,7 +92,7 @@ int bench_training(const BenchModelOptions &o) {
   const double median = times[times.size() / 2];
   std::optional<LayerTimes> layers;
   if (o.layers) {
-    layers.emplace(compiled_layers_of(model.step()));
+    layers.emplace(compiled_layers_of(model.step(), o.convolutions.exact));
     compiled->watch([&](const std::string &) { layers->done(); });
     for (int i = 0; i < 20; ++i) layers->record([&] { (*compiled)(batch); });
   }

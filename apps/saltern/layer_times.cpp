@@ -25,9 +25,9 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
-std::vector<Layer> compiled_layers_of(const Graph &graph) {
+std::vector<Layer> compiled_layers_of(const Graph &graph, bool exact_convolutions) {
   std::vector<Layer> layers;
-  for (const generators::PlannedStep &s : generators::plan_model(graph).steps) {
+  for (const generators::PlannedStep &s : generators::plan_model(graph, exact_convolutions).steps) {
     std::string operations;
     for (const std::string &o : s.operations) operations += (operations.empty() ? "" : " + ") + o;
     layers.push_back({s.value, operations, s.shape, s.flops});

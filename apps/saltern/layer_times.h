@@ -49,7 +49,7 @@ class LayerTimes {
 };
 
 // Those of what a graph compiles to: operations of one kernel are one layer.
-std::vector<Layer> compiled_layers_of(const Graph &graph);
+std::vector<Layer> compiled_layers_of(const Graph &graph, bool exact_convolutions);
 
 // Columns under each other, one line a layer.
 std::string table(const std::vector<LayerTime> &times);

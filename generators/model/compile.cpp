@@ -190,9 +190,7 @@ CompiledModel compile_variants(std::vector<Graph> variants, int64_t samples, Com
 }
 
 Graph prepared(const Graph &graph, const CompileOptions &options) {
-  validate(graph);
-  Graph made = prepared_for_inference(graph);
-  return options.exact_convolutions ? made : with_winograd(std::move(made));
+  return prepared_to_compile(graph, options.exact_convolutions);
 }
 
 // The graph with the state of another one, which leaves it as it is.

@@ -149,6 +149,7 @@ CompiledStep compile_step(Module &net, const NamedTensors &inputs, const LossOfI
   compile.progress = options.progress;
   const int thread_count = options.threads > 0 ? options.threads : threads();
   compile.memory = options.memory;
+  compile.exact_convolutions = options.exact_convolutions;
   compile.memory_threads = thread_count;
   parts->optimizer = &optimizer;
   parts->library =

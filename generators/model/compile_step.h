@@ -29,6 +29,7 @@ struct StepOptions {
   int64_t memory = 0;
   // So many batches make a step: their gradients are added up, and the optimizer moves by the mean. Its update is the tape's.
   int accumulate = 1;
+  bool exact_convolutions = false;  // CompileOptions' (compile.h)
 };
 
 class CompiledStep {

@@ -10,7 +10,7 @@ struct Chain;
 
 // A contraction with packed weights and an epilogue: conv2d of one group and dense, of constant weights.
 EmittedKernel emit_contraction(const Graph &graph, const Group &group);
-// The same of a convolution that with_winograd (passes/passes.h) marked.
+// A convolution that with_winograd (passes/passes.h) marked, and an epilogue.
 EmittedKernel emit_winograd(const Graph &graph, const Group &group);
 // Products, scores, softmax and products again, without the scores as a whole.
 EmittedKernel emit_attention(const Graph &graph, const Group &group);

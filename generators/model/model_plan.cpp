@@ -20,9 +20,8 @@ std::string said_name(const Graph::Node &n) {
 
 }  // namespace
 
-ModelPlan plan_model(const Graph &graph) {
-  validate(graph);
-  const Graph prepared = prepared_for_inference(graph);
+ModelPlan plan_model(const Graph &graph, bool exact_convolutions) {
+  const Graph prepared = prepared_to_compile(graph, exact_convolutions);
   const Plan plan = planned({prepared}).plan;
   ModelPlan told;
   told.weights_bytes = static_cast<int64_t>(plan.weights.size());

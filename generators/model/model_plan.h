@@ -25,7 +25,7 @@ struct ModelPlan {
   int kernels = 0;  // that differ
 };
 
-// Throws as compile_model() does, for a graph that cannot be compiled.
-ModelPlan plan_model(const Graph &graph);
+// Throws as compile_model() does, for a graph that cannot be compiled. Exact convolutions are CompileOptions' (compile.h).
+ModelPlan plan_model(const Graph &graph, bool exact_convolutions = false);
 
 }  // namespace saltern::generators

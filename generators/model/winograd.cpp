@@ -11,6 +11,8 @@ constexpr double flops_in_microsecond = 9e4;
 constexpr double bytes_in_microsecond = 3e4, cached_bytes_in_microsecond = 1e5, most_cached_bytes = 8e6;
 // Both transforms, for each tile and channel.
 double transform_microseconds(int tile) { return tile == 2 ? 0.0017 : 0.005; }
+// Of weights, for each pair of channels: once for all images, where they are not constant.
+double weights_transform_microseconds(int tile) { return tile == 2 ? 0.003 : 0.006; }
 
 constexpr int fewest_channels = 32;
 // A form that costs more than this share of another one's time is not worth what it brings with it: larger errors, larger
@@ -26,7 +28,7 @@ double plain_microseconds(const Geometry &g) {
   return g.flops() / flops_in_microsecond + weights_microseconds(4.0 * 9 * g.channels_in * panels(g) * panel, 1);
 }
 
-double winograd_microseconds(const Geometry &g, int tile) {
+double winograd_microseconds(const Geometry &g, int tile, bool has_constants) {
   const schedules::WinogradShape s = winograd_shape(g, tile);
   const schedules::WinogradCut cut = schedules::winograd_cut(s);
   const double channels_in = channel_chunks(g) * forms::channel_chunk, channels_out = s.blocks * panel,
@@ -34,26 +36,33 @@ double winograd_microseconds(const Geometry &g, int tile) {
                weights = s.patch() * s.patch() * channels_in * channels_out;
   return 2 * tiles * weights / flops_in_microsecond +
          tiles * (channels_in + channels_out) * transform_microseconds(tile) +
-         weights_microseconds(4 * weights, cut.pieces(s));
+         weights_microseconds(4 * weights, cut.pieces(s)) +
+         (has_constants ? 0 : channels_in * channels_out * weights_transform_microseconds(tile));
 }
-
-bool slides_by_one(const Sliding<int> &s) { return s.stride == 1 && s.dilation == 1; }
 
 }  // namespace
 
 int winograd_tile(const Graph::Node &node) { return static_cast<int>(node.attributes.integer("winograd_tile", 0)); }
 
-bool has_winograd_form(const Geometry &g) {
-  return g.kernel_x == forms::winograd_window && g.kernel_y == forms::winograd_window && slides_by_one(g.sliding.x) &&
-         slides_by_one(g.sliding.y);
+std::optional<WinogradNode> winograd_form(const Graph &graph, const Graph::Node &node) {
+  if (node.operation != "conv2d" || node.attributes.integer("groups", 1) != 1) return std::nullopt;
+  const auto is_constant = [&](size_t i) { return graph.value(node.inputs[i]).constant.defined(); };
+  const bool has_bias = node.inputs.size() > 2;
+  const Geometry g = geometry_of(graph, node);
+  const auto fits = [](int window, const Sliding<int> &s) {
+    return window == forms::winograd_window && s.stride == 1 && s.dilation == 1;
+  };
+  if (!fits(g.kernel_x, g.sliding.x) || !fits(g.kernel_y, g.sliding.y)) return std::nullopt;
+  return WinogradNode{g, is_constant(1) && (!has_bias || is_constant(2)), has_bias, winograd_tile(node)};
 }
 
-int fastest_tile(const Geometry &g) {
-  if (std::min(g.channels_in, g.channels_out) < fewest_channels || g.out_height() < 1 || g.out_width() < 1) return 0;
+int fastest_tile(const Geometry &g, bool has_constants) {
+  if (std::min(g.channels_in, g.channels_out) < fewest_channels) return 0;
+  if (std::min({g.out_height(), g.out_width(), g.batch}) < 1) return 0;
   int best = 0;
   double shortest = plain_microseconds(g);
   for (int tile : {2, 4})
-    if (const double time = winograd_microseconds(g, tile); time < worth_it * shortest) {
+    if (const double time = winograd_microseconds(g, tile, has_constants); time < worth_it * shortest) {
       best = tile;
       shortest = time;
     }

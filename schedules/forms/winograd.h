@@ -137,29 +137,39 @@ inline WinogradStages winograd(const formula::Value &image, const formula::Value
     return of_row(maps.of_products, at[3], [&](int i) { return s.products(at[0], at[1], at[2], i, at[4], at[5]); });
   });
   s.sums = compute("sums", Extents{image.extent(0), tiles.height, tiles.width, blocks, lanes}, [&](const Axes &at) {
-    const Expression line = images == 1 ? quotient(at[1], m) : quotient(at[1], m) + modulo(at[0], images) * rows,
+    // No modulo, of which Halide would take all values to be needed.
+    const Expression set = quotient(at[0], images), line = (at[0] - set * images) * rows + quotient(at[1], m),
                      tile = line * columns + quotient(at[2], m);
     return of_row(maps.of_products, modulo(at[1], m),
-                  [&](int j) { return s.partly(quotient(at[0], images), tile, j, modulo(at[2], m), at[3], at[4]); });
+                  [&](int j) { return s.partly(set, tile, j, modulo(at[2], m), at[3], at[4]); });
   });
   return s;
 }
 
 // G w Gt of weights (o, c, 3, 3), as winograd() takes them: output channels in blocks of so many, zeros behind the last.
-inline formula::Value winograd_weights(const formula::Value &w, int tile, int lanes) {
+struct WinogradWeights {
+  formula::Value windows;      // (block, y, x, chunk, c, o): as they are
+  formula::Value transformed;  // (block, j, i, chunk, c, o)
+};
+
+inline WinogradWeights winograd_weights(const formula::Value &w, int tile, int lanes) {
   using namespace formula;
   const LinearMap &map = winograd_transforms(tile).of_weights;
   const int patch = tile + winograd_window - 1;
-  const std::vector<Expression> extents = {quotient(w.extent(0) + lanes - 1, lanes),
-                                           patch,
-                                           patch,
-                                           quotient(w.extent(1) + channel_chunk - 1, channel_chunk),
-                                           channel_chunk,
-                                           lanes};
-  return compute("weights", extents, [&](const Axes &at) {
-    const Expression o = at[0] * lanes + at[5], c = at[3] * channel_chunk + at[4];
-    return of_row(map, at[1], [&](int y) { return of_row(map, at[2], [&](int x) { return w.or_zero(o, c, y, x); }); });
+  const Expression blocks = quotient(w.extent(0) + (lanes - 1), lanes),
+                   chunks = quotient(w.extent(1) + (channel_chunk - 1), channel_chunk);
+  const auto extents = [&](int side) {
+    return std::vector<Expression>{blocks, side, side, chunks, channel_chunk, lanes};
+  };
+  const Value windows = compute("windows", extents(winograd_window), [&](const Axes &at) {
+    return w.or_zero(at[0] * lanes + at[5], at[3] * channel_chunk + at[4], at[1], at[2]);
   });
+  const Value transformed = compute("weights", extents(patch), [&](const Axes &at) {
+    return of_row(map, at[1], [&](int y) {
+      return of_row(map, at[2], [&](int x) { return windows(at[0], y, x, at[3], at[4], at[5]); });
+    });
+  });
+  return {windows, transformed};
 }
 
 // The same of one window, by rows, in the precision of constants that are made once.

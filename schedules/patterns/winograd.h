@@ -1,5 +1,6 @@
 #pragma once
-// Winograd's convolution (schedules/forms/winograd.h) with known extents and weights that were transformed and packed.
+// Winograd's convolution (schedules/forms/winograd.h) with known extents. Weights were transformed and packed
+// beforehand, or are transformed first.
 //
 // Patches of a strip of tile rows are transformed once. Then, for some panels of output channels at a time, all products
 // are summed, a register tile of panels x tiles for one element of the patch after the other, and transformed back while
@@ -48,7 +49,9 @@ inline WinogradCut winograd_cut(const WinogradShape &s) {
     if (cut.pieces(s) >= fewest_tasks && cost(cut) < cost(best)) best = cut;
   };
   for (int strip = 1; strip <= s.rows; ++strip) consider(strip, 1);
-  for (int images = 2; images <= s.batch; ++images) consider(s.rows, images);
+  // A guard behind the last image would hide from Halide which of a set's tiles a pixel needs.
+  for (int images = 2; images <= s.batch; ++images)
+    if (s.batch % images == 0) consider(s.rows, images);
   return best;
 }
 
@@ -70,7 +73,8 @@ struct WinogradKnobs {
 };
 
 struct Winograd {
-  Halide::Func out;  // over (co, block, x, y, n), or (c, x, y, n) with c = co + panel block
+  Halide::Func out;               // over (co, block, x, y, n), or (c, x, y, n) with c = co + panel block
+  Halide::Func windows, weights;  // undefined where weights were transformed beforehand
   Halide::Func padded, across, patches, products, partly;
 };
 
@@ -95,7 +99,7 @@ inline void winograd(Winograd w, const WinogradShape &shape, const WinogradCut &
       .split(o[o.size() - 3], column, xi, shape.tile, TailStrategy::GuardWithIf)
       .split(o[o.size() - 2], row, yi, shape.tile, TailStrategy::GuardWithIf)
       .split(row, strip, row, cut.strip, TailStrategy::GuardWithIf)
-      .split(o.back(), set, image, cut.images, TailStrategy::GuardWithIf)
+      .split(o.back(), set, image, cut.images, TailStrategy::RoundUp)
       .reorder({lane, xi, yi, vector, block, column, row, image, group, strip, set})
       .vectorize(lane)
       .unroll(xi)
@@ -157,6 +161,15 @@ inline void winograd(Winograd w, const WinogradShape &shape, const WinogradCut &
   w.across.compute_at(w.patches, chunk_vector).vectorize(s[0], lanes).unroll(s[2]).unroll(s[3]);
   w.across.bound_extent(s[0], lanes).bound(s[2], 0, patch).bound(s[3], 0, patch);
   w.padded.vectorize(q[0], m.float_lanes(), TailStrategy::GuardWithIf);
+  if (w.weights.defined()) {
+    const std::vector<Var> u = w.weights.args(), t = w.windows.args();
+    Var part("part");
+    w.weights.compute_root().bound(u[3], 0, patch).bound(u[4], 0, patch);
+    w.weights.split(u[0], part, u[0], lanes, TailStrategy::RoundUp);
+    w.weights.reorder({u[0], u[3], u[4], part, u[1], u[2], u[5]}).vectorize(u[0]).unroll(u[3]).unroll(u[4]);
+    w.weights.parallel(u[5]);
+    w.windows.compute_at(w.weights, part).bound_extent(t[0], lanes).vectorize(t[0], lanes).unroll(t[3]).unroll(t[4]);
+  }
   if (cut.by_panels) {
     constexpr int rows_in_task = 8;
     w.patches.compute_at(w.out, set).parallel(p[1], shape.columns, TailStrategy::ShiftInwards);

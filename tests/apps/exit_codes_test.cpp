@@ -90,6 +90,15 @@ TEST_F(ExitCodes, AnUnknownOptionIsTwo) {
   for (const std::string &c : commands(onnx)) expect(2, c + " --nonsense", "--nonsense");
 }
 
+TEST_F(ExitCodes, ExactConvolutionsAreForWhatIsCompiled) {
+  const std::string option = " --exact-convolutions";
+  expect(2, "run " + onnx + " --inputs " + data + option, "--compiled");
+  expect(2, "bench " + onnx + option, "--compiled");
+  expect(2, "verify " + onnx + " --no-compiled --plain" + option, "--no-compiled");
+  expect(0, "bench " + onnx + " --compiled --seconds 0.01" + option, "");
+  expect(0, "verify " + onnx + option, "good");
+}
+
 TEST_F(ExitCodes, AnOutputThatCannotBeWrittenIsTwo) {
   expect(2, "info " + onnx + " --svg " + not_a_folder, not_a_folder);
   expect(2, "run " + onnx + " --inputs " + data + " --outputs " + not_a_folder, not_a_folder);

@@ -66,4 +66,10 @@ Graph prepared_for_inference(const Graph &given) {
   }
 }
 
+Graph prepared_to_compile(const Graph &graph, bool exact_convolutions) {
+  validate(graph);
+  Graph prepared = prepared_for_inference(graph);
+  return exact_convolutions ? prepared : with_winograd(std::move(prepared));
+}
+
 }  // namespace saltern::generators

@@ -81,5 +81,7 @@ namespace saltern::generators {
 
 // All of them, in order. Throws an Error that names the pass where one leaves a wrong graph.
 [[nodiscard]] Graph prepared_for_inference(const Graph &graph);
+// What is compiled: the same, and with_winograd() unless convolutions are to be exact. Throws where the graph is not valid.
+[[nodiscard]] Graph prepared_to_compile(const Graph &graph, bool exact_convolutions);
 
 }  // namespace saltern::generators

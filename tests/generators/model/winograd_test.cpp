@@ -8,6 +8,7 @@
 #include "generators/model/chains.h"
 #include "generators/model/compile.h"
 #include "generators/model/passes/passes.h"
+#include "runtime/graph/executor.h"
 #include "runtime/kernels/compiled_model.h"
 #include "runtime/kernels/instruction_set.h"
 #include "tests/compiled_program.h"
@@ -86,8 +87,8 @@ Graph awkward() {
     const std::string y = conv(image({3, 20, 33, 29}), {40, 3, 1, 2}, tile);
     const std::string factors = b.constant("factors" + std::to_string(tile), {40, 1, 1});
     outputs.push_back(b.apply("multiply", {y, factors}));
-    // Sets of small images, which do not fill the last one; two samples whose panels are shared out.
-    outputs.push_back(conv(image({13, 16, 6, 6}), {16}, tile));
+    // Sets of small images; two samples whose panels are shared out.
+    outputs.push_back(conv(image({12, 16, 6, 6}), {16}, tile));
     outputs.push_back(b.apply("relu", {conv(image({2, 33, 11, 13}), {128, 3, 1, 0}, tile)}));
   }
   for (Graph::Node &n : b.graph.nodes)  // one of them leaves its image more on one side
@@ -121,6 +122,56 @@ TEST_P(WinogradOn, GivesWhatPlainLoopsGive) {
 
 INSTANTIATE_TEST_SUITE_P(Winograd, WinogradOn, testing::ValuesIn(available_instruction_sets()),
                          [](const auto &set) { return std::string(name(set.param)); });
+
+// As training steps have them.
+TEST_P(WinogradOn, TakesWeightsThatAreNotConstant) {
+  GraphBuilder b;
+  std::vector<std::string> outputs;
+  int number = 0;
+  const auto input = [&](const Shape &shape) { return b.input("in" + std::to_string(number++), shape); };
+  const auto conv = [&](const std::vector<std::string> &from, const Shape &made, const Shape &pads, int64_t tile) {
+    const Attributes a = {
+        {"pads", pads}, {"strides", Shape{1, 1}}, {"dilations", Shape{1, 1}}, {"winograd_tile", tile}};
+    return b.graph.add_node("conv2d", from, "out" + std::to_string(number++), made, a);
+  };
+  for (int64_t tile : {2, 4}) {
+    const Shape even = {1, 1, 1, 1}, uneven = {0, 1, 2, 0};
+    // Full panels with a bias that is no constant, and an epilogue; then channels that fill nothing.
+    const std::string y = conv({input({2, 32, 9, 10}), input({48, 32, 3, 3}), input({48})}, {2, 48, 9, 10}, even, tile);
+    outputs.push_back(b.apply("relu", {y}));
+    outputs.push_back(conv({input({5, 7, 13, 6}), input({9, 7, 3, 3})}, {5, 9, 13, 5}, uneven, tile));
+    outputs.push_back(conv({input({1, 3, 5, 5}), input({5, 3, 3, 3}), input({5})}, {1, 5, 5, 5}, even, tile));
+  }
+  const Graph g = b.finish(outputs);
+  const auto inputs = random_inputs(g);
+  const NaiveValues want = run_naively(g, inputs);
+  CompileOptions options;
+  options.targets = {std::string(name(GetParam()))};
+  const std::vector<Tensor> got = results(g, inputs, options, 1), again = results(g, inputs, options, 3);
+  for (size_t i = 0; i < got.size(); ++i) {
+    EXPECT_EQ(got[i].reals(), again[i].reals()) << g.outputs[i] << " on three threads";
+    const std::vector<double> have = got[i].reals();
+    EXPECT_LE(relative_difference(std::vector<float>(have.begin(), have.end()), want.at(g.outputs[i]).data), 2e-5)
+        << g.outputs[i];
+  }
+}
+
+TEST(Winograd, IsForGradientsOfImagesToo) {
+  GraphBuilder b;
+  b.input("w", {64, 64, 3, 3});
+  b.input("dy", {4, 64, 32, 32});
+  const Shape image = {4, 64, 32, 32};
+  const Attributes a = {
+      {"pads", Shape{1, 1, 1, 1}}, {"strides", Shape{1, 1}}, {"dilations", Shape{1, 1}}, {"shape", image}};
+  const Graph g = b.finish({b.graph.add_node("conv2d_gradient_x", {"w", "dy"}, "dx", image, a)});
+  int tile = 0;
+  for (const Graph::Node &n : prepared_to_compile(g, false).nodes) tile = std::max(tile, winograd_tile(n));
+  EXPECT_EQ(tile, 4);
+  const auto inputs = random_inputs(g);
+  const std::vector<double> want = run(g, inputs).at("dx").reals(),
+                            got = results(g, inputs, {"", "", {best_target_here()}}, 2)[0].reals();
+  EXPECT_LE(relative_difference(std::vector<float>(got.begin(), got.end()), want), 2e-5);
+}
 
 // One convolution of many channels, where errors are largest, as the compiler chooses it.
 struct Large {

@@ -35,7 +35,7 @@ void expect_convolution(const Case &c, int tile, int images) {
   const formula::Values in = inputs_like(tensors);
   const Slides slides = {c.y, c.x};
   const Value plain = algorithms::convolution(formula::permuted(in[0], {0, 3, 1, 2}), in[1], slides),
-              tiled = forms::winograd(in[0], forms::winograd_weights(in[1], tile, lanes),
+              tiled = forms::winograd(in[0], forms::winograd_weights(in[1], tile, lanes).transformed,
                                       {tile, out_height, out_width, images}, slides)
                           .sums;
   const std::vector<Tensor> got = evaluate(formula::exact_formulas(in, {plain, tiled}), tensors);
@@ -72,7 +72,8 @@ TEST(Winograd, ConstantWeightsAreThoseOfTheFormula) {
   std::copy(elements.begin(), elements.end(), nine.begin());
   for (int tile : {2, 4}) {
     const formula::Values in = inputs_like({w});
-    const Tensor all = evaluate(formula::exact_formulas(in, {forms::winograd_weights(in[0], tile, 1)}), {w})[0];
+    const Tensor all =
+        evaluate(formula::exact_formulas(in, {forms::winograd_weights(in[0], tile, 1).transformed}), {w})[0];
     const std::vector<double> got = forms::transformed_window(nine, tile), want = all.reals();
     for (size_t i = 0; i < got.size(); ++i)
       EXPECT_NEAR(got[i], want[i * forms::channel_chunk], 1e-15) << tile << ": " << i;
