@@ -13,7 +13,6 @@
 // chunks: so a register tile may take any number of tiles, whose elements lie side by side.
 
 #include <array>
-#include <cmath>
 #include <vector>
 
 #include "algorithms/sliding.h"
