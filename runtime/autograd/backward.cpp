@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "runtime/autograd/batching.h"
+#include "runtime/autograd/joined_gradients.h"
 #include "runtime/autograd/sparse.h"
 #include "runtime/layers/binary.h"
 
@@ -44,9 +45,10 @@ class Walk {
   void run(const std::vector<Variable> &ys, const std::vector<Variable> &dys) {
     RecordingGuard guard(record_ ? std::max(recording_mode(), RecordingMode::where_needed) : RecordingMode::off);
     for (size_t i = 0; i < ys.size(); ++i) add(ys[i], dys[i]);
+    JoinedGradients joined(steps_wanted());
     // From the newest step to the oldest, all gradients of a step's outputs are complete when it is reached.
     for (auto it = steps_.rbegin(); it != steps_.rend(); ++it) {
-      if (wanted_.at(it->get())) differentiate(**it);
+      if (wanted_.at(it->get())) differentiate(**it, joined);
       if (free_tape_) (*it)->release();
       it->reset();
     }
@@ -85,7 +87,14 @@ class Walk {
     return in.step() && wanted_.at(in.step().get());
   }
 
-  void differentiate(const Step &step) {
+  std::vector<std::shared_ptr<Step>> steps_wanted() const {
+    std::vector<std::shared_ptr<Step>> all;
+    for (const auto &s : steps_)
+      if (wanted_.at(s.get())) all.push_back(s);
+    return all;
+  }
+
+  void differentiate(const Step &step, JoinedGradients &joined) {
     std::vector<Variable> dy(step.output_count());
     bool any = false;
     for (size_t i = 0; i < dy.size(); ++i) {
@@ -95,11 +104,12 @@ class Walk {
       dy[i] = it->second;
       if (!targets_.count(it->first)) sums_.erase(it);  // its memory is free for what comes next
     }
-    if (!any) return;
-    const Operation &operation = step.operation();
-    if (!operation.gradient) fail("operation '", operation.name, "' has no gradient rule");
     std::vector<bool> needed;
     for (const Variable &in : step.inputs()) needed.push_back(leads_to_wanted(in));
+    for (GradientOf &g : joined.take(step, dy[0], needed)) add(g.value, std::move(g.gradient));
+    if (!any || std::none_of(needed.begin(), needed.end(), [](bool n) { return n; })) return;
+    const Operation &operation = step.operation();
+    if (!operation.gradient) fail("operation '", operation.name, "' has no gradient rule");
     std::vector<Variable> dx = operation.gradient(Taped(step, needed), dy);
     if (dx.size() > needed.size())
       fail("the gradient rule of '", operation.name, "' gave ", dx.size(), " gradients for ", needed.size(), " inputs");

@@ -14,7 +14,7 @@ using Way = Joining::Way;
 
 namespace {
 
-const std::map<std::string, Joining> &table() {
+const std::map<std::string, Joining> &ways_of_joining() {
   static const auto *rows = [] {
     auto *all = new std::map<std::string, Joining>{
         {"dense", {Way::rows, {1, 2}}},
@@ -130,10 +130,10 @@ Joining joining_of(const Operation &operation, const std::vector<Variable> &inpu
   if (operation.name == "matmul" && inputs[0].rank() == 2 && inputs[1].rank() == 2 && inputs[1].is_leaf() &&
       inputs[1].requires_gradient())
     return {Way::rows, {1}};
-  const auto row = table().find(operation.name);
-  const bool is_cell = row != table().end() && row->second.way == Way::rows && row->second.shares(3);
+  const auto row = ways_of_joining().find(operation.name);
+  const bool is_cell = row != ways_of_joining().end() && row->second.way == Way::rows && row->second.shares(3);
   if (is_cell && inputs[0].rank() != 2) return {};
-  if (row != table().end()) return row->second;
+  if (row != ways_of_joining().end()) return row->second;
   return is_elementwise(operation, inputs, attributes) ? Joining{Way::broadcast} : Joining{};
 }
 

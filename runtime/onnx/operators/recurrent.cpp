@@ -212,7 +212,10 @@ class Recurrent {
   }
 
   // ---- Of one step: W x + its bias, a part of what was computed for all, so that all steps read alike; and R h + its bias.
-  Operand input_products(int64_t t) const { return sliced(n_, w_products_, 0, t * batch_, batch_); }
+  Operand input_products(int64_t t) const {
+    const Attributes part = {{"axis", int64_t{0}}, {"begin", t * batch_}, {"count", batch_}};
+    return n_.operation("slice", {w_products_}, part, {batch_, gates_ * hidden_}, type_);
+  }
   Operand state_products(const State &before) const { return product(before.hidden, r_, r_bias_, 10); }
   const algorithms::Activation &activation(size_t i) const {
     return activations_[static_cast<size_t>(direction_) * kind_.activations.size() + i];

@@ -192,5 +192,60 @@ TEST(Operations, AreFoundByName) {
   EXPECT_EQ(find_operation("no_such"), nullptr);
 }
 
+// ---- Gradients that are one computation together (runtime/autograd/joined_gradients.h).
+
+TEST(JoinedGradients, OfPartsStandInTheirPlaces) {
+  const Variable x = leaf({1, 2, 3, 4, 5, 6});
+  const auto part = [&](int64_t begin, int64_t count, double factor) {
+    return sum(slice(x, 0, begin, count) * factor);
+  };
+  backward(part(4, 1, 2.0) + part(0, 2, 3.0));  // gaps in between and behind
+  EXPECT_EQ(values(x.gradient()), (Values{3, 3, 0, 0, 2, 0}));
+  x.set_gradient({});
+  backward(part(0, 3, 2.0) + part(1, 4, 3.0) + part(2, 1, 10.0) + part(5, 1, 7.0) + sum(x));  // over each other
+  EXPECT_EQ(values(x.gradient()), (Values{3, 6, 16, 4, 4, 8}));
+}
+
+TEST(JoinedGradients, OfPartsAlongSeveralAxesAddUp) {
+  const Variable x(Tensor::of<float>({2, 2}, {1, 2, 3, 4}), true);
+  const Variable rows = slice(x, 0, 0, 1) + slice(x, 0, 1, 1) * 2.0, columns = slice(x, 1, 1, 1) * slice(x, 1, 0, 1);
+  backward(sum(rows) + sum(columns));
+  EXPECT_EQ(values(x.gradient()), (Values{1 + 2, 1 + 1, 2 + 4, 2 + 3}));
+}
+
+TEST(JoinedGradients, ThatNoLossReachesAreLeftOut) {
+  const Variable x = leaf({1, 2, 3}), unused = slice(x, 0, 0, 1);
+  const Variable a = slice(x, 0, 1, 1), b = slice(x, 0, 2, 1), both = concat({a, b, unused}, 0);
+  EXPECT_EQ(values(gradients(sum(slice(both, 0, 0, 1)), {x})[0]), (Values{0, 1, 0}));
+}
+
+// Weights and bias of a layer that is applied again and again, once by other weights in between, against the same sums by
+// hand: d w = sum of dy' x, d b = sum of dy.
+TEST(JoinedGradients, OfSharedWeightsAreThoseOfAllRows) {
+  const Variable w(Tensor::of<float>({2, 2}, {0.5f, -1, 2, 1}), true), b(Tensor::of<float>({2}, {1, -1}), true);
+  const auto rows = [](std::vector<float> v) { return Variable(Tensor::of({int64_t{1}, int64_t{2}}, v), true); };
+  const Variable x = rows({1, 2}), y = rows({3, -1});
+  const Variable loss = sum(apply_one(operations::dense, {x, w, b}) * 2.0) +
+                        sum(apply_one(operations::dense, {y, w, b})) + sum(apply_one(operations::dense, {x, w}) * 5.0);
+  backward(loss);
+  EXPECT_EQ(values(w.gradient()), (Values{2 + 3 + 5, 4 - 1 + 10, 2 + 3 + 5, 4 - 1 + 10}));
+  EXPECT_EQ(values(b.gradient()), (Values{3, 3}));
+  EXPECT_EQ(values(x.gradient()), (Values{2 * 2.5f + 5 * 2.5f, 0}));
+  EXPECT_EQ(values(y.gradient()), (Values{2.5f, 0}));
+}
+
+// A recurrence, whose states go through one matrix: both are parts of x.
+TEST(JoinedGradients, OfTurnsMatchFiniteDifferencesInBothOrders) {
+  const Function turns = [](const Variable &x) {
+    const Variable w = slice(x, 0, 3, 2);
+    Variable h = slice(x, 0, 0, 1);
+    for (int64_t t = 1; t < 3; ++t) h = tanh(apply_one(operations::dense, {h, w}) + slice(x, 0, t, 1));
+    return h;
+  };
+  Lambda layer(turns);
+  expect_jacobian(layer, spaced({5, 2}, 3));
+  expect_second_order(turns, spaced({5, 2}, 3));
+}
+
 }  // namespace
 }  // namespace saltern
