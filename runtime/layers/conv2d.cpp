@@ -1,10 +1,12 @@
 #include "runtime/layers/conv2d.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "algorithms/convolution.h"
 #include "runtime/kernels/kernels.h"
 #include "runtime/kernels/thread_pool.h"
+#include "runtime/layers/window_rows.h"
 #include "runtime/operations.h"
 #include "runtime/tensor/strided.h"
 
@@ -25,6 +27,12 @@ struct Convolution {
     if (groups < 1 || channels % groups != 0 || outputs % groups != 0)
       fail("operation '", a.owner(), "': ", channels, " channels and ", outputs, " outputs do not divide into ", groups,
            " groups");
+  }
+
+  // The same as products of matrices, where that is faster.
+  std::optional<WindowRows> window_rows(const Shape &x, const Shape &w, const Shape &y) const {
+    const WindowRows rows = {x, w, y, window};
+    return groups == 1 && rows.fits() ? std::optional(rows) : std::nullopt;
   }
 
   KernelArgument image(const Tensor &t) const { return depthwise ? saltern::image(t) : grouped_image(t, groups); }
@@ -82,6 +90,9 @@ const Operation conv2d_gradient_x(
       const Shape &shape = integers(a, "shape", 4, 1);
       const Tensor w = channels_last(in[0]), dy = channels_last(in[1]);
       const Convolution c(a, shape[1], w.extent(0));
+      if (const auto rows = c.window_rows(shape, w.shape(), dy.shape());
+          rows && rows->has_gradient_x() && !w.is_outline() && !dy.is_outline())
+        return {rows->gradient_x(w, dy)};
       const Tensor dx = Tensor::empty(shape, Type::f32, Layout::channels_last);
       c.run("_gradient_x", {c.weights(w), c.image(dy)}, {shape[3], shape[2]}, c.image(dx));
       return {dx};
@@ -100,6 +111,8 @@ const Operation conv2d_gradient_w(
       const Shape &shape = integers(a, "shape", 4, 1);
       const Tensor x = channels_last(in[0]), dy = channels_last(in[1]);
       const Convolution c(a, x.extent(1), shape[0]);
+      if (const auto rows = c.window_rows(x.shape(), shape, dy.shape()); rows && !x.is_outline() && !dy.is_outline())
+        return {rows->gradient_w(x, dy)};
       Tensor dw = Tensor::empty(shape, Type::f32, Layout::channels_last);
       // Depthwise weights have their channels in dimension 0; the kernel wants them innermost.
       if (c.depthwise) dw = dw.viewed(shape, {1, 1, shape[3] * shape[0], shape[0]});
@@ -130,6 +143,8 @@ const Operation conv2d(
       if (b.shape() != Shape{outputs}) fail("conv2d: a bias of ", to_string(b.shape()), "; expected ", outputs);
       const Shape shape = {x.extent(0), outputs, positions("conv2d", x.extent(2), w.extent(2), c.window.y),
                            positions("conv2d", x.extent(3), w.extent(3), c.window.x)};
+      if (const auto rows = c.window_rows(x.shape(), w.shape(), shape); rows && !x.is_outline() && !w.is_outline())
+        return {rows->result(channels_last(x), w, b)};
       const Tensor y = Tensor::empty(shape, Type::f32, Layout::channels_last);
       const int64_t image_bytes = std::max<int64_t>(1, 4 * x.extent(1) * x.extent(2) * x.extent(3));
       const int64_t at_once = x.has_layout(Layout::channels_last) || x.is_outline()
