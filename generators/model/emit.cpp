@@ -87,6 +87,7 @@ EmittedKernel emit(const Graph &graph, const Group &group) {
     if (anchor.operation == "reshape") return emit_reshape(graph, group);
     if (anchor.operation == "concat") return emit_concat(graph, group);
     if (anchor.operation == "max_pool2d") return emit_max_pool(graph, group);
+    if (has_window_rows(graph, anchor)) return emit_window_rows(graph, group);
     if (has_library_form(anchor)) return emit_library(graph, group);
   } catch (const Unsupported &e) {
     unsupported(who, ": ", e.what());

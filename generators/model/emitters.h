@@ -25,6 +25,9 @@ EmittedKernel emit_formula(const Graph &graph, const Group &group);
 // What is no formula of each element by itself: a scatter or a scan, scheduled by structure.
 EmittedKernel emit_stage(const Graph &graph, const Group &group);
 EmittedKernel emit_max_pool(const Graph &graph, const Group &group);
+// A convolution of computed weights, or a gradient of one, whose images have few pixels.
+EmittedKernel emit_window_rows(const Graph &graph, const Group &group);
+bool has_window_rows(const Graph &graph, const Graph::Node &node);
 // A kernel of the library with exact extents and scalars.
 EmittedKernel emit_library(const Graph &graph, const Group &group);
 // The same elements in another order of memory: a reshape of images.

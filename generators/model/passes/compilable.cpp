@@ -5,6 +5,7 @@
 
 #include "algorithms/movement.h"
 #include "algorithms/pooling.h"
+#include "generators/model/emitters.h"
 #include "generators/model/passes/passes.h"
 #include "runtime/graph/formula_node.h"
 #include "runtime/layers/window.h"
@@ -268,6 +269,7 @@ class Rewriter {
     for (size_t d = 0; d < 2; ++d)
       axes.push_back({list("shape", d + 2), w.shape[d + 2], list("strides", d), list("dilations", d), list("pads", d),
                       list("pads", d + 2), x.shape[d + 2]});
+    if (!w.value.defined() && has_window_rows(graph_, n)) return graph_.nodes.push_back(n);
     if (!w.value.defined() && as_convolution(n, w, x, axes)) return;
     if (!w.value.defined() && has_wide_groups(n, w.shape)) return graph_.nodes.push_back(n);
     Lowering to(n, 0, {w, x}, graph_);
