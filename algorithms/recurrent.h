@@ -63,11 +63,13 @@ inline Value gru_cell(const Value &w, const Value &r, const Value &h, const Valu
   return gru_next(f(gate(w, r, h, at.update)), g(gate_of(w, h, at.hidden) + reset_product), h);
 }
 
-// A gate that sees c; p may be undefined.
-inline Value lstm_gate(const Value &w, const Value &r, const Value &c, const Value &p, int which, const Activation &f) {
-  const Value into = gate(w, r, c, which);
+// A gate that sees c, of what goes into it; p may be undefined.
+inline Value lstm_gate(const Value &into, const Value &c, const Value &p, int which, const Activation &f) {
   if (!p.defined()) return f(into);
   return f(into + inlined(c.extents(), [&](const Axes &at) { return p(at.back() + which * c.extent(-1)) * c.at(at); }));
+}
+inline Value lstm_gate(const Value &w, const Value &r, const Value &c, const Value &p, int which, const Activation &f) {
+  return lstm_gate(gate(w, r, c, which), c, p, which, f);
 }
 
 inline Value lstm_cell(const Value &w, const Value &r, const Value &c, const Value &p, const Activation &f,

@@ -211,11 +211,15 @@ class Recurrent {
     if (n_.has(7)) peepholes_ = of_direction(7);
   }
 
-  // ---- Of one step: W x + its bias, a part of what was computed for all, so that all steps read alike; and R h + its bias.
-  Operand input_products(int64_t t) const {
-    const Attributes part = {{"axis", int64_t{0}}, {"begin", t * batch_}, {"count", batch_}};
-    return n_.operation("slice", {w_products_}, part, {batch_, gates_ * hidden_}, type_);
+  // An operation of its own, whose gradient is joined with those of other parts (runtime/autograd/joined_gradients.h).
+  Operand part(const Operand &x, int64_t axis, int64_t begin, int64_t count) const {
+    Shape shape = x.shape;
+    shape[static_cast<size_t>(axis)] = count;
+    return n_.operation("slice", {x}, {{"axis", axis}, {"begin", begin}, {"count", count}}, shape, type_);
   }
+
+  // ---- Of one step: W x + its bias, a part of what was computed for all, so that all steps read alike; and R h + its bias.
+  Operand input_products(int64_t t) const { return part(w_products_, 0, t * batch_, batch_); }
   Operand state_products(const State &before) const { return product(before.hidden, r_, r_bias_, 10); }
   const algorithms::Activation &activation(size_t i) const {
     return activations_[static_cast<size_t>(direction_) * kind_.activations.size() + i];
@@ -235,13 +239,20 @@ class Recurrent {
     return {next(before.hidden, algorithms::gru_cell(w, r, h, product, activation(0), activation(1)), t), {}};
   }
 
+  // What goes into each gate is a value of its own, and so is its gradient: that of all gates together took each element
+  // through all four of them, three times as long.
   State lstm_step(const State &before, int64_t t) {
     const bool coupled = n_.attributes().integer("input_forget", 0) != 0;
-    const Value w = input_products(t), r = state_products(before);
-    const Operand cell = next(
-        before.cell, algorithms::lstm_cell(w, r, before.cell, peepholes_, activation(0), activation(1), coupled), t);
-    const Value hidden = algorithms::lstm_hidden(w, r, cell, peepholes_, activation(0), activation(2));
-    return {next(before.hidden, hidden, t), cell};
+    const algorithms::LstmGates at = {};
+    const algorithms::Activation &f = activation(0), &g = activation(1), &h = activation(2);
+    const Operand into = n_.computed(Value(input_products(t)) + Value(state_products(before)));
+    const auto into_gate = [&](int which) { return Value(part(into, 1, which * hidden_, hidden_)); };
+    const auto gate = [&](int which, const Operand &cell) {
+      return algorithms::lstm_gate(into_gate(which), cell, peepholes_, which, f);
+    };
+    const Value i = gate(at.input, before.cell), forget = coupled ? 1 - i : gate(at.forget, before.cell);
+    const Operand cell = next(before.cell, algorithms::lstm_next(forget, before.cell, i, g(into_gate(at.cell))), t);
+    return {next(before.hidden, gate(at.output, cell) * h(cell), t), cell};
   }
 
   // Of sequences (n, 1).
