@@ -123,7 +123,8 @@ void Build::by_structure(const Machine &m, const schedules::StructureKnobs &knob
   schedules::FormulaToSchedule f;
   for (const auto &s : stages_.order()) {
     const StageFunction &of = stages_.of(*s);
-    f.stages.push_back({s, of.func, of.parts, of.by_column});
+    f.stages.push_back({s, of.func, of.parts, of.by_column, {}});
+    if (const auto c = formula::contraction_of(*s)) f.stages.back().by_row = stages_.of(*c->by_row->stage).func;
   }
   f.outputs = outputs_;
   f.output_stages = output_stages_;

@@ -8,6 +8,8 @@
 #include "schedules/in_order.h"
 #include "schedules/known_sizes.h"
 #include "schedules/loops.h"
+#include "schedules/patterns/long_contraction.h"
+#include "schedules/patterns/turned_map.h"
 
 namespace saltern::schedules {
 
@@ -209,6 +211,7 @@ class Scheduler {
         out.vectorize(args[0], lanes(out), TailStrategy::GuardWithIf);
       return;
     }
+    if (const int dense = turned_along(s, lanes(out)); dense >= 0) return in_turned_blocks(out, s, dense, lanes(out));
     Var chunk("chunk"), element("element");
     if (args.size() == 1) {
       // What is light goes by 4 vectors: to count turns takes as long otherwise, and twice that where the loop lies
@@ -241,15 +244,6 @@ class Scheduler {
     if (all_.vectorizable.empty()) out.vectorize(element, lanes(out), TailStrategy::GuardWithIf);
     for (const Expr &condition : all_.vectorizable)
       out.specialize(condition).vectorize(element, lanes(out), TailStrategy::GuardWithIf);
-  }
-
-  // Whether something is read at another place along the innermost axis than at its own.
-  static bool moves_elements(const Stage &s) {
-    const Expression column = formula::axis(s.rank - 1);
-    for (const Expression &l : formula::loads_in(s.element))
-      for (const Expression &i : l->arguments)
-        if (!is_same(i, column) && formula::axes_in(i).count(s.rank - 1) > 0) return true;
-    return false;
   }
 
   // A map with factors of the column alone. Rows stay inside of one another: blocks outside of them, factors in
@@ -442,6 +436,10 @@ class Scheduler {
   void contraction(Func out, const Stage &s) {
     done(s);
     const ContractionKnobs &knobs = contractions_;
+    if (const auto of = long_contraction_of(s, tiled(at(s), func(s)), at(s).by_row)) {
+      long_contraction(*of, m_, knobs);
+      return elementwise(out, s);
+    }
     if (const auto tiles = tiled(at(s), out)) {
       schedules::contraction(*tiles, m_, knobs);
       for (const Expr &condition : all_.vectorizable) out.specialize(condition);

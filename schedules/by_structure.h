@@ -1,7 +1,8 @@
 #pragma once
 // Schedules from structure (dsl/structure.h): no operator has a name here.
 //
-//   maps              vectors along the innermost dimension, chunks shared out to threads
+//   maps              vectors along the innermost dimension, chunks shared out to threads; in blocks where what is read is dense
+//                     along another one
 //   row chain         out is a map over what reductions along its innermost dimensions gave (softmax, norms): a task takes
 //                     some rows; per row, reductions run as partial results of several vectors, and maps that are read
 //                     twice are kept for the row
@@ -9,6 +10,7 @@
 //   column sums       long ones of few columns: chunks of rows in parallel, which are then added in order
 //   contraction       a register tile over the whole of k, its operand that varies with column packed by panels; a map of
 //                     it (a bias, an activation) is made of each tile while that is in registers
+//   long contraction  of many steps, whose rows lie side by side and whose steps do not: by stretches of steps
 //   scatter           in the order of its steps; dimensions that nothing is scattered along in vectors and in parallel
 //   scan              the same, in the order of its axis; along the innermost one some rows at a time
 //   everything else   a stage of its own, computed before
@@ -57,7 +59,8 @@ struct StageToSchedule {
   std::shared_ptr<const formula::Stage> stage;
   Halide::Func func;
   std::vector<Halide::Func> parts;
-  Halide::Func by_column;  // the operand that varies with column, with zeros around it
+  Halide::Func by_column;  // the operand that varies with column, with zeros around it,
+  Halide::Func by_row;     // and the one that varies with row
 };
 
 // How a contraction is computed tile by tile, each where `out` needs it; nothing where its columns slide over the operand.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 
 #include "generators/formula_functions.h"
@@ -290,6 +291,35 @@ TEST(EmittedFormula, ARowThatIsReadBackwardsMayHaveAnyLength) {
     g.outputs = {g.add_node("formula", {"x"}, "y", {n}, {{"element", back}})};
     expect_right_when_compiled(g);
   }
+}
+
+// The gradient of weights over many rows, whose steps are far apart in memory: by stretches (long_contraction.h), of rows
+// that fill no whole block, and columns that fill no whole tile.
+TEST(EmittedFormula, ProductsOverManyStepsGoByStretches) {
+  for (const auto &[steps, rows, columns] : std::vector<std::array<int64_t, 3>>{
+           {512, 512, 64}, {640, 1024, 40}, {768, 1536, 7}, {521, 512, 33}, {512, 520, 16}}) {
+    const Element product = [steps = steps](const Reads &read, const Axes &at) {
+      return formula::reduce(formula::Function::sum, {steps}, [&](const Axes &k) {
+        return read[0]({k[0], at[0]}) * read[1]({k[0], at[1]});
+      });
+    };
+    Graph g = graph_of({steps, rows}, {steps, columns}, {rows, columns}, product);
+    std::map<std::string, Tensor> inputs;
+    for (const std::string &i : g.inputs) inputs[i] = few_numbers(g.value(i).shape, Type::f32);  // sums are exact
+    expect_equal(g, inputs, 0);
+  }
+}
+
+// Transpositions by blocks, some turned around on the way, of extents that blocks divide and others.
+TEST(EmittedFormula, TransposedMapsGoByBlocks) {
+  for (const auto &[a, b] : std::vector<std::array<int64_t, 2>>{{128, 144}, {160, 130}, {130, 160}, {16, 2048}})
+    for (const bool back : {false, true}) {
+      const Element turned = [back = back, b = b](const Reads &read, const Axes &at) {
+        const Expression from = back ? Expression(b - 1) - at[0] : at[0];
+        return read[0]({at[2], 2 - at[1], from}) * 2.0f;
+      };
+      expect_equal(graph_of({a, 3, b}, {1}, {b, 3, a}, turned));
+    }
 }
 
 // A tile of a product goes past the edge, where there are no places to read.
