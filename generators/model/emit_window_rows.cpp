@@ -155,6 +155,7 @@ bool has_window_rows(const Graph &graph, const Graph::Node &node) {
 
 EmittedKernel emit_window_rows(const Graph &graph, const Group &group) {
   const Graph::Node &node = group.anchor();
+  if (group.nodes.size() > 1) fail("nothing can follow in the kernel of windows as rows");
   const WindowRowsKernel *kernel = find_window_rows(node.operation);
   const WindowRows of = window_rows_of(graph, node, *kernel);
   const bool is_weights = node.operation == "conv2d_gradient_w", is_image = node.operation == "conv2d_gradient_x",
