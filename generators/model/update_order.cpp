@@ -11,9 +11,9 @@ namespace saltern::generators {
 
 namespace {
 
-class Order {
+class LateUpdates {
  public:
-  Order(const Graph &graph, std::vector<Group> groups) : groups_(std::move(groups)) {
+  LateUpdates(const Graph &graph, std::vector<Group> groups) : groups_(std::move(groups)) {
     std::unordered_map<std::string, std::string> memory;  // the state that a value is, or a view of
     std::unordered_map<std::string, std::string> written;
     for (const Graph::State &s : graph.state) {
@@ -94,7 +94,7 @@ class Order {
 }  // namespace
 
 std::vector<Group> with_late_updates(const Graph &graph, std::vector<Group> groups) {
-  return graph.state.empty() ? groups : Order(graph, std::move(groups)).run();
+  return graph.state.empty() ? groups : LateUpdates(graph, std::move(groups)).run();
 }
 
 }  // namespace saltern::generators

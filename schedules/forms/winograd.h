@@ -6,8 +6,8 @@
 //
 // `*` is a product of elements that is summed over channels: (m + 2)^2 products a tile instead of 9 m^2, which is 2.25
 // times fewer for m = 2 and 4 times for m = 4. Sums of patches are larger than what they are made of and cancel out in the
-// end, but fewer terms are added one by one: for m = 2 errors are half of a plain sum's, for m = 4 about eight times as large
-// (64 to 512 channels). What is no number becomes one of its tile.
+// end, but fewer terms are added one by one: for m = 2 errors are about those of a plain sum, for m = 4 some eight times as large
+// (docs/compiled-models.md has figures). What is no number becomes one of its tile.
 //
 // Tiles of an image, or of several images that make a set, are numbered row by row, and channels of an image stand in
 // chunks: so a register tile may take any number of tiles, whose elements lie side by side.
