@@ -204,7 +204,9 @@ Instance instance_of(const Operation &operation, const std::vector<Tensor> &inpu
     return of_any_batch(operation, shapes, attributes, exact);
   };
   ExactResults results = exact_results_of(operation, inputs, attributes);
-  instance.computation = std::make_shared<const Computation>(std::move(results.formulas), Runs::often, any_batch);
+  const auto times = static_cast<double>(attributes.integer("times", 1));
+  instance.computation =
+      std::make_shared<const Computation>(std::move(results.formulas), Runs::often, any_batch, times);
   instance.given = std::move(results.given);
   instances().add(instance);
   return instance;

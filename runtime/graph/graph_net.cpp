@@ -30,6 +30,8 @@ GraphNet::GraphNet(Graph graph, const std::vector<std::string> &parameters) : gr
     own.copy_from(t);
     parameters_.emplace(name, Variable(own, true));
   }
+  for (const Graph::Node &n : graph_.nodes)
+    if (is_formula_node(n)) ++equal_formulas_[formula_key(n)];
   for (const Graph::Node &n : graph_.nodes) {
     if (!is_batch_norm(n)) continue;
     const Tensor &mean = graph_.value(n.inputs[1]).constant, &variance = graph_.value(n.inputs[2]).constant;
@@ -37,6 +39,10 @@ GraphNet::GraphNet(Graph graph, const std::vector<std::string> &parameters) : gr
     buffers_.emplace(n.inputs[1], mean.in_layout(Layout::row_major).clone());
     buffers_.emplace(n.inputs[2], variance.in_layout(Layout::row_major).clone());
   }
+}
+
+GraphNet::FormulaKey GraphNet::formula_key(const Graph::Node &n) const {
+  return {n.attributes.expression("element").get(), graph_.value(n.outputs.at(0)).shape};
 }
 
 void GraphNet::visit(Visitor &v) {
@@ -59,7 +65,10 @@ std::vector<Variable> GraphNet::computed(const Graph::Node &n, const std::vector
   const Operation *operation = find_operation(n.operation);
   if (!operation) unsupported(describe(n), ": there is no such operation");
   Attributes attributes = n.attributes;
-  if (is_formula_node(n)) attributes.set("shape", graph_.value(n.outputs.at(0)).shape);
+  if (is_formula_node(n)) {
+    attributes.set("shape", graph_.value(n.outputs.at(0)).shape);
+    attributes.set("times", equal_formulas_.at(formula_key(n)));
+  }
   return apply(*operation, in, attributes);
 }
 

@@ -8,6 +8,7 @@
 // as ONNX says (momentum of the old ones, and the variance of the batch as it is); a node dropout draws. In evaluation mode
 // the first is as it stands, the second passes its input on.
 
+#include <map>
 #include <set>
 
 #include "runtime/graph/graph.h"
@@ -34,12 +35,17 @@ class GraphNet : public Module {
   Graph inference() const;
 
  private:
+  // Equal for formulas that one kernel computes.
+  using FormulaKey = std::pair<const void *, Shape>;
+  FormulaKey formula_key(const Graph::Node &n) const;
   std::vector<Variable> computed(const Graph::Node &node, const std::vector<Variable> &in);
 
   Graph graph_;
   std::map<std::string, Variable> parameters_;
   std::map<std::string, Tensor> buffers_;
   std::set<std::string> frozen_;
+  std::map<FormulaKey, int64_t>
+      equal_formulas_;  // how many nodes each is: turns of a recurrence are many that are equal
 };
 
 }  // namespace saltern

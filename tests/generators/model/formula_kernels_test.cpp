@@ -16,6 +16,7 @@
 #include "runtime/formula/computation.h"
 #include "runtime/graph/executor.h"
 #include "runtime/graph/gradients.h"
+#include "runtime/graph/graph_net.h"
 #include "runtime/graph/trace.h"
 #include "runtime/kernels/thread_pool.h"
 #include "runtime/layers.h"
@@ -254,6 +255,24 @@ std::vector<std::filesystem::path> kernels_in(const std::string &cache) {
   for (const auto &e : std::filesystem::recursive_directory_iterator(cache + "/formulas"))
     if (e.path().extension() == ".so") found.push_back(e.path());
   return found;
+}
+
+// One that is too small to pay by itself, in a chain of so many that are equal, as turns of a recurrence are.
+TEST_F(FormulaKernels, CountEqualFormulasOfAGraph) {
+  set_just_in_time(JustInTime::where_it_pays);
+  for (const int turns : {2, 200}) {
+    Graph g;
+    g.add_input("x", {32, 256});
+    const formula::Expression x = formula::load(0, Type::f32, {formula::axis(0), formula::axis(1)});
+    std::string last = "x";
+    for (int t = 0; t < turns; ++t)
+      last = g.add_node("formula", {last}, "y" + std::to_string(t), {32, 256}, {{"element", x * x * 0.5f - x}});
+    g.outputs = {last};
+    GraphNet net(g, {});
+    const int64_t before = computation_counts().just_in_time;
+    net(Variable(drawn({32, 256})));
+    EXPECT_EQ(computation_counts().just_in_time - before, turns == 2 ? 0 : turns) << last_just_in_time_failure();
+  }
 }
 
 TEST_F(FormulaKernels, AreForABatchOfAnySize) {
