@@ -1,9 +1,8 @@
 #pragma once
 // Convolutions of images of few pixels as products of matrices: the windows of all pixels of all images are the rows of one,
 // windows(n y x, ky kx c), and weights, whose channels are innermost, are the other, w(o, ky kx c). Kernels of convolutions
-// have tiles that end with an image: 512 channels of 2 x 2 pixels, 16 images, 3 x 3, take 0.35 of their time so, and the
-// gradient of the weights 0.15 (AMD Zen 4). Compiled models have the same by a kernel of its own
-// (schedules/forms/window_rows.h).
+// have tiles that end with an image, most of which is idle where that has 2 x 2 pixels (schedules/patterns/window_rows.h has
+// figures). Compiled models have the same by a kernel of its own (schedules/forms/window_rows.h).
 
 #include "runtime/layers/window.h"
 
