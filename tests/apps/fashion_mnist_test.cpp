@@ -73,7 +73,7 @@ TEST_F(FashionMnist, ABadCheckpointIsAnErrorThatNamesIt) {
   std::filesystem::create_directory(folder.file("checkpoints"));
   folder.write("checkpoints/step-000003.safetensors", "nonsense");
   const Said said = train("", "--resume");
-  EXPECT_EQ(said.code, 1);
+  EXPECT_EQ(said.code, 2);
   EXPECT_TRUE(contains(said.all, "checkpoints/step-000003.safetensors"));
 }
 
