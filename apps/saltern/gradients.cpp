@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -167,7 +168,10 @@ void define_gradients(CLI::App &app, Action &chosen) {
       "Exit code 1 where a gradient is wrong, 3 where a node has none.\n\n"
       "  saltern gradients model.onnx\n"
       "  saltern gradients model.onnx --inputs test_data_set_0");
-  app.callback([o, &chosen] { chosen = [o] { return run_gradients(*o); }; });
+  app.callback([o, &chosen] {
+    if (std::isnan(o->check.tolerance)) throw CLI::ValidationError("--tolerance", "is not a number");
+    chosen = [o] { return run_gradients(*o); };
+  });
 }
 
 }  // namespace saltern

@@ -25,6 +25,10 @@ const double log_of_circle = std::log(2 * M_PI);
 
 Variable of(const char *name, V x) { return composed(name, {x}); }
 Variable over_last(V x) { return composed("sum", {x, -1}); }
+double elements_of_vectors(V x) {
+  if (x.shape().empty()) fail("a distribution of vectors was given a number; expected vectors");
+  return static_cast<double>(x.shape().back());
+}
 
 // ---- Draws.
 
@@ -53,7 +57,7 @@ Variable log_beta(V c) { return over_last(of("lgamma", c)) - of("lgamma", over_l
 Variable dirichlet_density(V c, V x) { return over_last(composed("xlogy", {c - 1.0, x})) - log_beta(c); }
 Variable dirichlet_entropy(V c) {
   const Variable total = over_last(c);
-  return log_beta(c) + (total - static_cast<double>(c.shape().back())) * of("digamma", total) -
+  return log_beta(c) + (total - elements_of_vectors(c)) * of("digamma", total) -
          over_last((c - 1.0) * of("digamma", c));
 }
 Variable dirichlet_kl(V a, V b) {
@@ -193,19 +197,15 @@ const DistributionRow rows[] = {
      "..",
      [](P p, V x) {
        const Variable z = solved(p[1], column(x - p[0]));
-       return squares(z) * -0.5 - half_log_determinant(p[1]) -
-              0.5 * log_of_circle * static_cast<double>(p[0].shape().back());
+       return squares(z) * -0.5 - half_log_determinant(p[1]) - 0.5 * log_of_circle * elements_of_vectors(p[0]);
      },
-     [](P p) {
-       return half_log_determinant(p[1]) + 0.5 * (1 + log_of_circle) * static_cast<double>(p[0].shape().back());
-     },
+     [](P p) { return half_log_determinant(p[1]) + 0.5 * (1 + log_of_circle) * elements_of_vectors(p[0]); },
      [](P p, const Shape &s) {
        return p[0] + composed("squeeze", {matmul(p[1], column(drawn("random.normal", p[0], s))), -1});
      },
      [](P p, P q) {
        const Variable spread = squares(solved(q[1], p[1])) + squares(solved(q[1], column(q[0] - p[0])));
-       return half_log_determinant(q[1]) - half_log_determinant(p[1]) +
-              (spread - static_cast<double>(p[0].shape().back())) * 0.5;
+       return half_log_determinant(q[1]) - half_log_determinant(p[1]) + (spread - elements_of_vectors(p[0])) * 0.5;
      }},
 };
 

@@ -23,16 +23,19 @@ using namespace formula;
 // ---- q = round(x / scale) + zero_point, of one scale, or of one for each place along an axis.
 
 Value along(const Value &v, const Value &x, int axis) {
-  if (v.rank() == 0) return v;
   return inlined(x.extents(), [&](const Axes &at) { return v(at[static_cast<size_t>(axis)]); });
 }
 
 struct Grid {
   Value scale, zero;
 
-  Grid(const Arguments &a, const Value &x, int axis)
-      : scale(along(cast(x.type(), a.value("scale")), x, axis)),
-        zero(along(cast(x.type(), a.value("zero_point")), x, axis)) {}
+  Grid(const Arguments &a, const Value &x) : scale(of_axis(a, x, "scale")), zero(of_axis(a, x, "zero_point")) {}
+
+ private:
+  static Value of_axis(const Arguments &a, const Value &x, const char *name) {
+    const Value v = cast(x.type(), a.value(name));
+    return v.rank() == 0 ? v : along(v, x, dimension(a.integer("axis"), x.rank(), a.owner()));
+  }
 };
 Value on_grid(const Value &x, const Grid &g) { return map(formula::Function::round, x * (1 / g.scale)) + g.zero; }
 
@@ -59,8 +62,7 @@ Variable as_number(const Variable &v) { return v.shape().empty() ? v : reshape(v
 const nn::Function fake("fake_quantized", "input, scale, zero_point, axis, quant_min, quant_max",
                         by_formula([](const Arguments &a) {
                           const Value x = a.value("input");
-                          return fake_quantized(x, Grid(a, x, static_cast<int>(a.integer("axis"))), a.real("quant_min"),
-                                                a.real("quant_max"));
+                          return fake_quantized(x, Grid(a, x), a.real("quant_min"), a.real("quant_max"));
                         }));
 Argument faked(const Arguments &a, bool by_channel) {
   const int axis = expect_grid(a, "scale", "zero_point", by_channel);
@@ -84,12 +86,12 @@ const nn::Function quantized("quantized", "input, scale, zero_point, axis, dtype
                                const bool natural = facts(type).kind == TypeFacts::Kind::natural;
                                const double least = natural ? 0 : -std::ldexp(1.0, bits - 1);
                                const double most = std::ldexp(1.0, natural ? bits : bits - 1) - 1;
-                               const Value q = on_grid(x, Grid(a, x, static_cast<int>(a.integer("axis"))));
+                               const Value q = on_grid(x, Grid(a, x));
                                return cast(type, max(min(q, most), least));
                              }));
 const nn::Function dequantized("dequantized", "input, scale, zero_point, axis", by_formula([](const Arguments &a) {
                                  const Value scale = a.value("scale"), x = cast(scale.type(), a.value("input"));
-                                 const Grid g(a, x, static_cast<int>(a.integer("axis")));
+                                 const Grid g(a, x);
                                  return (x - g.zero) * g.scale;
                                }));
 Argument quantize(const Arguments &a, const char *scale, const char *zero, bool by_channel) {

@@ -73,3 +73,9 @@ def test_gradients_go_straight_through(layer, shape):
         ds, du = saltern.autograd.grad(plain, [s, u], saltern.tensor(weights))
         np.testing.assert_allclose(np.asarray(dx), np.asarray(ds) * (np.abs(x) <= 1), atol=1e-12)
         np.testing.assert_allclose(np.asarray(dw), np.asarray(du) * (np.abs(w) <= 1), atol=1e-12)
+
+
+def test_an_axis_counts_from_the_end_too():
+    x, scale, zero = saltern.tensor(np.array([[1, 2], [3, 4]], np.int8)), saltern.tensor([0.5, 2.0]), saltern.tensor([0, 1])
+    there, back = (saltern.dequantized(x, scale, zero, axis) for axis in (1, -1))
+    assert there.tolist() == back.tolist() == [[0.5, 2.0], [1.5, 6.0]]
