@@ -92,9 +92,32 @@ class SymbolicWalk : public GraphWalk<Symbolic> {
     const auto is_open = [](const Symbolic &v) { return v.is_open(); };
     if (!std::all_of(inputs.begin(), inputs.end(), is_told)) return {};
     SymbolicCall call(op, n, opset, inputs, unknowns_);
-    if (std::none_of(inputs.begin(), inputs.end(), is_open)) return with_fixed_shapes(call);
+    if (std::none_of(inputs.begin(), inputs.end(), is_open)) return with_fixed(call);
     Values results = extents_by_elements(call);
     return results.empty() ? extents_by_operands(call) : results;
+  }
+
+  // Operands and results as far as a node with no known elements sees them: the types (-1: left out) and shapes of the
+  // ones, and which of the others are wanted.
+  using Kind = std::tuple<const Operator *, int64_t, std::vector<std::pair<int, Shape>>, std::vector<bool>>;
+  struct Example {
+    Attributes attributes;
+    Values results;
+  };
+
+  // A node none of whose operands is open. Where no elements are known, it gives what the last one of its kind gave: a
+  // graph has many nodes of few kinds.
+  Values with_fixed(SymbolicCall &call) {
+    const auto has_elements = [](const Symbolic &v) { return v.value.defined() || !v.elements.empty(); };
+    if (call.inputs.empty() || std::any_of(call.inputs.begin(), call.inputs.end(), has_elements))
+      return with_fixed_shapes(call);
+    Kind kind(&call.op, call.opset, {}, {});
+    for (const Symbolic &v : call.inputs)
+      std::get<2>(kind).emplace_back(v.present ? static_cast<int>(v.type) : -1, v.present ? v.shape() : Shape());
+    for (const std::string &o : call.node.outputs) std::get<3>(kind).push_back(!o.empty());
+    const auto last = last_.find(kind);
+    if (last != last_.end() && last->second.attributes == call.attributes()) return last->second.results;
+    return (last_[std::move(kind)] = {call.attributes(), with_fixed_shapes(call)}).results;
   }
 
   Values control_flow(const Graph::Node &n, int64_t opset, const Values &inputs, const Names &here) override {
@@ -243,6 +266,7 @@ class SymbolicWalk : public GraphWalk<Symbolic> {
   std::string decides_;
   std::map<std::string, Symbolic> seen_;
   std::unordered_set<const Graph::Node *> own_;
+  std::map<Kind, Example> last_;
 };
 
 InferredValue inferred(const Symbolic &seen) {
