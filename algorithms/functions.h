@@ -11,14 +11,36 @@ namespace saltern::algorithms {
 
 using namespace formula;
 
+// log(1 + x) and e^x - 1 to all digits of x, of which a small one loses the last beside a 1.
+//
+// log(1 + x) = 2 artanh(x / (x + 2)), by a series that has all digits of f64 for x from -1/2 to 1.
+inline Value log_near_one(const Value &x) {
+  const Value s = x / (x + 2), t = s * s;
+  Value series = 1.0 / 33;
+  for (int n = 31; n > 0; n -= 2) series = series * t + 1.0 / n;
+  return s * 2 * series;
+}
+inline Value log_of_one_more(const Value &x) {
+  return with_gradient(where(x > -0.5 && x < 1, log_near_one(x), log(x + 1)),
+                       {{x}, [x](const Value &dy) { return Values{dy / (x + 1)}; }});
+}
+inline Value power_less_one(const Value &x) {
+  constexpr int terms = 14;
+  const Value near = max(min(x, 0.5), -0.5);
+  Value series = 1;
+  for (int n = terms; n > 1; --n) series = series * (near * (1.0 / n)) + 1;
+  return with_gradient(where(abs(x) < 0.5, near * series, exp(x) - 1),
+                       {{x}, [x](const Value &dy) { return Values{dy * exp(x)}; }});
+}
+
 inline Value relu(const Value &x) {
   return with_gradient(max(x, 0), {{x}, [x](const Value &dy) { return Values{where(x > 0, dy, 0)}; }});
 }
 inline Value leaky_relu(const Value &x, const Value &slope) { return where(x > 0, x, x * slope); }
 inline Value thresholded_relu(const Value &x, double least) { return where(x > least, x, 0); }
-inline Value elu(const Value &x, double alpha) { return where(x > 0, x, (exp(min(x, 0)) - 1) * alpha); }
+inline Value elu(const Value &x, double alpha) { return where(x > 0, x, power_less_one(min(x, 0)) * alpha); }
 inline Value selu(const Value &x, double alpha, double scale) { return elu(x, alpha) * scale; }
-inline Value celu(const Value &x, double alpha) { return where(x > 0, x, (exp(min(x, 0) / alpha) - 1) * alpha); }
+inline Value celu(const Value &x, double alpha) { return where(x > 0, x, power_less_one(min(x, 0) / alpha) * alpha); }
 
 // Both sides by the power that cannot overflow. Its derivative y (1 - y) would lose its digits in 1 - y.
 inline Value sigmoid(const Value &x) {
@@ -30,7 +52,7 @@ inline Value silu(const Value &x) { return x * sigmoid(x); }
 inline Value swish(const Value &x, double steepness) { return x * sigmoid(x * steepness); }
 // Both of its parts have a kink at 0, where it has none: its slope is written down.
 inline Value softplus(const Value &x) {
-  return with_gradient(max(x, 0) + log(exp(-abs(x)) + 1),
+  return with_gradient(max(x, 0) + log_near_one(exp(-abs(x))),
                        {{x}, [x](const Value &dy) { return Values{dy * sigmoid(x)}; }});
 }
 // tanh(softplus(x)) = n / (n + 2) with n = e^x (e^x + 2), and 1 from 20 on.

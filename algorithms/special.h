@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "dsl/derivative.h"
+#include "algorithms/functions.h"
 
 namespace saltern::algorithms {
 
@@ -119,18 +119,6 @@ inline Value erfc(const Value &x) {
     return where(t < 2, 1 - erf(t), exp(-far * far) * scaled_erfc(far));
   });
   return with_gradient(y, {{x}, [x](const Value &dy) { return Values{dy * exp(-x * x) * -slope}; }});
-}
-
-// log(1 + x) and e^x - 1 to all digits of x: beside a 1 the last ones of a small x are lost.
-inline Value log_of_one_more(const Value &x) {
-  const Value s = x / (x + 2), t = s * s;  // log(1 + x) = 2 artanh s
-  Value series = 1.0 / 21;
-  for (int n = 19; n > 0; n -= 2) series = series * t + 1.0 / n;
-  return where(abs(x) < 0.25, s * 2 * series, log(x + 1));
-}
-inline Value power_less_one(const Value &x) {
-  const Value t = tanh(max(min(x, 1), -1) * 0.5);
-  return where(abs(x) < 1, t * 2 / (1 - t), exp(x) - 1);
 }
 
 // The probability that a normal variable is at most x, and its log.

@@ -68,3 +68,13 @@ def test_without_halide_it_is_said_what_to_install(tmp_path):
     program = 'import sys; sys.modules["saltern._compiler"] = None; import saltern; saltern.compile(abs, saltern.ones(2))'
     ended = subprocess.run([sys.executable, '-c', program], capture_output=True, text=True)
     assert ended.returncode == 1 and "pip install 'saltern[compiler]'" in ended.stderr, ended.stderr
+
+
+@pytest.mark.parametrize('name', ['softplus', 'logsigmoid', 'elu', 'mish'])
+def test_compiled_functions_keep_the_digits_of_small_results(name):
+    x = np.array([-30, -17.5, -3, -1e-3, -1e-9, 0, 1e-9, 2, 17.5, 30] * 7, np.float32)
+    softplus = lambda x: np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x.astype(np.float64))))
+    wanted = {'softplus': softplus(x), 'logsigmoid': -softplus(-x), 'mish': x * np.tanh(softplus(x)),
+              'elu': np.where(x > 0, x, np.expm1(np.minimum(x, 0)))}[name]
+    found = saltern.compile(getattr(saltern.nn.functional, name), saltern.tensor(x))(x)
+    np.testing.assert_allclose(np.asarray(found), wanted, rtol=4e-6, atol=1e-38)

@@ -13,6 +13,7 @@ POSITIVE, CUBE = random.uniform(0.2, 2, (3, 4)), random.uniform(-2, 2, (2, 3, 4)
 INDEX = np.array([[2, 0, 1, 0], [1, 1, 0, 2]])
 ROWS = np.array([2, 0, 2])
 MASK = X > 0
+functional = saltern.nn.functional
 
 
 def running(extreme, x, d):
@@ -142,7 +143,7 @@ def test_functions_of_numbers():
     assert saltern.all(x, 0).item() is True or saltern.all(x, 0).item() == 1
     values, places = saltern.sort(x, -1)
     assert values.item() == 2.5 and places.item() == 0
-    with pytest.raises(ValueError, match='sum: dimension 1'):
+    with pytest.raises(IndexError, match='sum: dimension 1'):
         saltern.sum(x, 1)
 
 
@@ -220,3 +221,45 @@ def test_infinite_numbers_do_not_spread():
     np.testing.assert_array_equal(np.asarray(saltern.nn.Masking()(saltern.tensor([[[inf, 1.0], [0.0, 0.0]]]))),
                                   [[[inf, 1], [0, 0]]])
     np.testing.assert_array_equal(np.asarray(saltern.keras.sparse_plus(x)), [0, 0, 2, inf])
+
+
+SMALL = np.array([-100, -30, -17.5, -5, -0.7, -1e-3, -1e-9, 0, 1e-9, 1e-3, 0.7, 5, 17.5, 30, 100])
+softplus = lambda x: np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
+negative = lambda x: np.minimum(x, 0)
+WITHOUT_LOSS = {
+    'softplus': (functional.softplus, softplus),
+    'softplus of beta': (lambda x: functional.softplus(x, 2.0), lambda x: np.where(2 * x > 20, x, softplus(2 * x) / 2)),
+    'logsigmoid': (functional.logsigmoid, lambda x: -softplus(-x)),
+    'logaddexp': (lambda x: saltern.logaddexp(x * 0, x), softplus),
+    'logaddexp2': (lambda x: saltern.logaddexp2(x * 0, x), lambda x: softplus(x * np.log(2)) / np.log(2)),
+    'mish': (functional.mish, lambda x: x * np.tanh(softplus(x))),
+    'logits': (lambda x: functional.binary_cross_entropy_with_logits(x, x * 0 + 1, reduction='none'), lambda x: softplus(-x)),
+    'soft margin': (lambda x: functional.soft_margin_loss(x, x * 0 + 1, reduction='none'), lambda x: softplus(-x)),
+    'elu': (functional.elu, lambda x: np.where(x > 0, x, np.expm1(negative(x)))),
+    'celu': (lambda x: functional.celu(x, 0.5), lambda x: np.where(x > 0, x, np.expm1(negative(x) / 0.5) * 0.5)),
+    'selu': (functional.selu, lambda x: 1.0507009873554805 * np.where(x > 0, x, 1.6732632423543772 * np.expm1(negative(x)))),
+    'expm1': (lambda x: saltern.expm1(x * 0.5), lambda x: np.expm1(x * 0.5)),
+    'log1p': (lambda x: saltern.log1p(x * x - 0.5), lambda x: np.log1p(x * x - 0.5)),
+}
+
+
+@pytest.mark.parametrize('name', WITHOUT_LOSS)
+@pytest.mark.parametrize('kind, tolerance', [(np.float32, 4e-6), (np.float64, 4e-15)])
+def test_small_results_have_their_digits(name, kind, tolerance):
+    """1 + e^x is 1 where e^x is small, and e^x - 1 is 0 where x is: relative errors, with none that is absolute."""
+    f, wanted = WITHOUT_LOSS[name]
+    x = SMALL.astype(kind)
+    np.testing.assert_allclose(np.asarray(f(saltern.tensor(x))), wanted(x.astype(np.float64)), rtol=tolerance, atol=1e-38)
+
+
+sigmoid = lambda x: np.where(x < 0, np.exp(negative(x)), 1) / (1 + np.exp(-np.abs(x)))
+SLOPES = {'softplus': sigmoid, 'logsigmoid': lambda x: sigmoid(-x), 'logaddexp': sigmoid,
+          'elu': lambda x: np.exp(negative(x)), 'expm1': lambda x: 0.5 * np.exp(x * 0.5), 'logits': lambda x: -sigmoid(-x)}
+
+
+@pytest.mark.parametrize('name', SLOPES)
+@pytest.mark.parametrize('kind, tolerance', [(np.float32, 4e-6), (np.float64, 1e-12)])
+def test_slopes_of_small_results_have_their_digits(name, kind, tolerance):
+    leaf = saltern.tensor(SMALL.astype(kind), requires_grad=True)
+    slopes, = saltern.autograd.grad(WITHOUT_LOSS[name][0](leaf).sum(), leaf)
+    np.testing.assert_allclose(np.asarray(slopes), SLOPES[name](np.asarray(leaf, np.float64)), rtol=tolerance, atol=1e-38)
