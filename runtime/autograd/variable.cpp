@@ -77,6 +77,16 @@ void Variable::set_requires_gradient(bool on) const {
   node_->requires_gradient = on;
 }
 
+void Variable::set_value(const Tensor &value) const {
+  if (!node_) fail("an undefined Variable was given a value");
+  if (step()) fail("what was computed, ", to_string(shape()), ", was given another value");
+  if (value.shape() != shape())
+    fail("a value of ", to_string(value.shape()), " for a Variable of ", to_string(shape()));
+  if (node_->requires_gradient && !is_float(value.type()))
+    fail("a ", facts(value.type()).name, " tensor cannot require a gradient");
+  node_->value = value;
+}
+
 void Variable::set_gradient(const Variable &gradient) const {
   if (!node_) fail("an undefined Variable was given a gradient");
   if (gradient.defined() && gradient.shape() != shape())
@@ -91,8 +101,8 @@ Step::Step(const Operation &operation, Attributes attributes, std::vector<Variab
       outputs_(std::move(outputs)),
       output_count_(outputs_.size()),
       number_(steps_made.fetch_add(1)) {
-  for (const Variable &v : inputs_) input_versions_.push_back(v.value().memory()->keep());
-  for (const Tensor &t : outputs_) output_versions_.push_back(t.memory()->keep());
+  for (const Variable &v : inputs_) kept_inputs_.push_back(kept(v.value()));
+  for (const Tensor &t : outputs_) kept_outputs_.push_back(kept(t));
 }
 
 // A long history is a long chain of owners: it is taken apart in a loop, since recursion would exhaust the stack.
@@ -120,28 +130,24 @@ Variable Step::output(int i) const {
   return Variable::output(outputs_.at(i), needed, std::const_pointer_cast<Step>(shared_from_this()), i);
 }
 
-namespace {
-
-void expect_unchanged(const Tensor &t, uint64_t version, const Operation &operation, const char *what, size_t i) {
-  if (!t.memory()->has_version(version))
-    fail("the ", what, " ", i, " of operation '", operation.name, "', ", facts(t.type()).name, to_string(t.shape()),
+void Step::expect_unchanged(const Tensor &t, const Kept &kept, const char *what, size_t i) const {
+  if (t.memory() != kept.memory || !kept.memory->has_version(kept.version))
+    fail("the ", what, " ", i, " of operation '", operation_->name, "', ", facts(t.type()).name, to_string(t.shape()),
          ", was written in place after the operation was applied, and its gradient needs what was there before: write "
          "after backward(), or into a clone()");
 }
 
-}  // namespace
-
 void Step::expect_unchanged_input(size_t i) const {
-  expect_unchanged(inputs_.at(i).value(), input_versions_[i], *operation_, "input", i);
+  expect_unchanged(inputs_.at(i).value(), kept_inputs_[i], "input", i);
 }
 
-void Step::expect_unchanged_output(size_t i) const {
-  expect_unchanged(outputs_.at(i), output_versions_[i], *operation_, "output", i);
-}
+void Step::expect_unchanged_output(size_t i) const { expect_unchanged(outputs_.at(i), kept_outputs_[i], "output", i); }
 
 void Step::let_go() {
-  for (const Variable &v : inputs_) v.value().memory()->let_go();
-  for (const Tensor &t : outputs_) t.memory()->let_go();
+  for (const Kept &k : kept_inputs_) k.memory->let_go();
+  for (const Kept &k : kept_outputs_) k.memory->let_go();
+  kept_inputs_.clear();
+  kept_outputs_.clear();
 }
 
 void Step::release() {

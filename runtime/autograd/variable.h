@@ -43,6 +43,9 @@ class Variable {
   // From here on. Leaves only: it is for what is computed from this later.
   void set_requires_gradient(bool on) const;
 
+  // Another value from here on, of the same shape, for all handles. Leaves only; what was recorded before has the old one.
+  void set_value(const Tensor &value) const;
+
   // What backward() left here; undefined where it has not been. Leaves only.
   const Variable &gradient() const;
   void set_gradient(const Variable &gradient) const;
@@ -136,13 +139,20 @@ class Step : public std::enable_shared_from_this<Step> {
   bool released() const { return released_; }
 
  private:
+  // Contents that gradient rules count on, as they were (runtime/tensor/storage.h).
+  struct Kept {
+    std::shared_ptr<Storage> memory;
+    uint64_t version;
+  };
+  static Kept kept(const Tensor &t) { return {t.memory(), t.memory()->keep()}; }
+  void expect_unchanged(const Tensor &t, const Kept &kept, const char *what, size_t i) const;
   void let_go();
 
   const Operation *operation_;
   Attributes attributes_;
   std::vector<Variable> inputs_;
   std::vector<Tensor> outputs_;  // tensors, not Variables, which would own this step and so never die
-  std::vector<uint64_t> input_versions_, output_versions_;  // of their memory (runtime/tensor/storage.h)
+  std::vector<Kept> kept_inputs_, kept_outputs_;
   size_t output_count_;
   uint64_t number_;
   bool released_ = false;

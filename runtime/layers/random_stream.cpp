@@ -1,5 +1,7 @@
 #include "runtime/layers/random_stream.h"
 
+#include <atomic>
+
 #include "algorithms/random.h"
 #include "runtime/autograd/state.h"
 #include "runtime/tensor/random.h"
@@ -13,11 +15,17 @@ const Operation drawn("drawn", [](const Values &in, const Attributes &a) -> Valu
   return {d.from, d.next};
 });
 
+std::atomic<bool> is_shared{false};
+
 }  // namespace
 
+void share_random_stream() { is_shared = true; }
+bool is_random_stream_shared() { return is_shared; }
+
 Tensor random_stream() {
-  static thread_local const Tensor stream = Tensor::zeros({2}, Type::i64);
-  return stream;
+  static const Tensor of_all = Tensor::zeros({2}, Type::i64);
+  static thread_local const Tensor own = Tensor::zeros({2}, Type::i64);
+  return is_shared ? of_all : own;
 }
 
 void begin_random_stream(uint64_t seed) {

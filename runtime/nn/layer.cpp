@@ -239,23 +239,27 @@ std::shared_ptr<Layer> Layer::find_part(std::string_view name) const {
 
 namespace {
 
+Tensor converted(const Tensor &t, Type type) {
+  const NoGradient guard;
+  return t.type() == type ? t : to_type(t, type).value();
+}
+
 class Converting : public Visitor {
  public:
   explicit Converting(Type type) : type_(type) {}
 
  protected:
   void on_parameter(const std::string &, Variable &p) override {
-    p = Variable(converted(p.value()), p.requires_gradient());
+    if (p.is_leaf())
+      convert(p, type_);
+    else  // made of others (parametrizations), and made again when the layer is called
+      p = Variable(converted(p.value(), type_), p.requires_gradient());
   }
   void on_buffer(const std::string &, Tensor &b) override {
-    if (is_real(b.type())) b = converted(b);
+    if (is_real(b.type())) b = converted(b, type_);
   }
 
  private:
-  Tensor converted(const Tensor &t) const {
-    const NoGradient guard;
-    return t.type() == type_ ? t : to_type(t, type_).value();
-  }
   Type type_;
 };
 
@@ -278,6 +282,12 @@ class Setting : public Visitor {
 
 }  // namespace
 
+void convert(const Variable &leaf, Type type) {
+  if (!is_real(leaf.type()) || leaf.type() == type) return;
+  leaf.set_value(converted(leaf.value(), type));
+  if (leaf.gradient().defined()) leaf.set_gradient(converted(leaf.gradient().value(), type));
+}
+
 void convert(Module &module, Type type) {
   Converting v(type);
   module.walk(v);
@@ -289,8 +299,9 @@ void set_parameters(Module &module, const std::map<std::string, Variable> &param
 }
 
 Random &random_numbers() {
-  static thread_local Random random(0);
-  return random;
+  static Random of_all(0);
+  static thread_local Random own(0);
+  return is_random_stream_shared() ? of_all : own;
 }
 
 void manual_seed(uint64_t seed) {

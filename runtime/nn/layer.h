@@ -115,12 +115,14 @@ class Layer : public Module {
   std::vector<std::pair<std::string, std::shared_ptr<Module>>> parts_;
 };
 
-// Parameters and real buffers of a module, of another type from here on.
+// Parameters and real buffers of a module, of another type from here on. Parameters stay the same leaves: optimizers that
+// have handles of them go on with them. So does a leaf alone, with its gradient, if it is real.
 void convert(Module &module, Type type);
+void convert(const Variable &leaf, Type type);
 // Other tensors as parameters, by their dotted names.
 void set_parameters(Module &module, const std::map<std::string, Variable> &parameters);
 
-// What new parameters are drawn from; one for each thread.
+// What new parameters are drawn from; one for each thread, or for all (runtime/layers/random_stream.h).
 Random &random_numbers();
 // From here on, these and what functions draw (runtime/layers/random_stream.h) are those of a seed.
 void manual_seed(uint64_t seed);

@@ -15,6 +15,7 @@
 #include "runtime/formula/computation.h"
 #include "runtime/kernels/thread_pool.h"
 #include "runtime/layers/indexing.h"
+#include "runtime/layers/random_stream.h"
 #include "runtime/nn/layer.h"
 #include "runtime/nn/types.h"
 #include "runtime/python/arrays.h"
@@ -93,6 +94,7 @@ std::string text_of(const Variable &v) {
 }  // namespace
 
 NB_MODULE(_saltern, m) {
+  share_random_stream();
   nb::register_exception_translator([](const std::exception_ptr &p, void *) {
     try {
       std::rethrow_exception(p);
@@ -147,6 +149,7 @@ NB_MODULE(_saltern, m) {
           },
           nb::rv_policy::reference)
       .def("_become", [](Variable &v, const Variable &other) { v = other; })
+      .def("_convert", [](const Variable &v, const std::string &type) { nn::convert(v, nn::type_named(type)); })
       .def("_outline", text_of)
       .def("__getitem__", part, nb::arg("key").none())
       .def(

@@ -1,5 +1,8 @@
 """Nets that are written in Python."""
+import concurrent.futures
 import copy
+import multiprocessing
+import pickle
 
 import numpy as np
 import pytest
@@ -181,3 +184,81 @@ def test_a_hook_changes_what_goes_in():
     layer = nn.Linear(2, 2)
     layer.register_forward_pre_hook(lambda module, inputs: (inputs[0] * 0,))
     np.testing.assert_array_equal(layer(saltern.ones(1, 2))[0], layer.bias)
+
+
+def test_an_optimizer_goes_on_with_parameters_of_another_type():
+    """As in PyTorch: they stay the same leaves, with their gradients."""
+    net = Net()
+    held = list(net.parameters())
+    steps = saltern.optim.SGD(net.parameters(), lr=0.5)
+    before = {name: p.numpy().astype(np.float64) for name, p in net.named_parameters()}
+    for p in net.parameters():
+        p.grad = saltern.tensor(np.ones(p.shape, np.float32))
+    net.double()
+    assert [p._identity() for p in net.parameters()] == [p._identity() for p in held]
+    assert all(p.dtype == p.grad.dtype == 'float64' for p in held) and net.count.dtype == 'float64'
+    steps.step()
+    for name, p in net.named_parameters():
+        np.testing.assert_array_equal(p.numpy(), before[name] - 0.5)
+    y = net(saltern.ones(2, 3, dtype=np.float64))
+    net.float()
+    with pytest.raises(ValueError, match='written in place'):  # the tape has values of the other type
+        y.sum().backward()
+    net(saltern.ones(2, 3)).sum().backward()
+    assert net.slopes.weight.grad.dtype == 'float32'
+
+
+def test_all_threads_draw_from_one_stream():
+    def drawn(_):
+        return tuple(saltern.rand(3).tolist() + saltern.nn.functional.dropout(saltern.ones(40), 0.5).tolist())
+
+    saltern.manual_seed(3)
+    one = [drawn(0) for _ in range(4)]
+    saltern.manual_seed(3)
+    several = []
+    for _ in range(4):
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            several += pool.map(drawn, [0])
+    assert several == one and len(set(one)) == 4
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        pool.submit(saltern.manual_seed, 3).result()
+    assert drawn(0) == one[0]
+
+
+def test_pickles_are_the_same_nets():
+    """Also in another process, as loaders with workers want it."""
+    net = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), Net(), nn.Linear(4, 3), nn.Linear(3, 4)).double()
+    net[2].slopes = nn.PReLU(4)
+    net.double()
+    net[4].weight = net[0].weight
+    net[0].bias.requires_grad = False
+    x = saltern.tensor(np.random.default_rng(1).standard_normal((5, 3)))
+    net(x)  # running statistics
+    again = pickle.loads(pickle.dumps(net.eval()))
+    np.testing.assert_array_equal(again(x).numpy(), net(x).numpy())
+    assert list(again.state_dict()) == list(net.state_dict()) and not again.training
+    assert [p.requires_grad for p in again.parameters()] == [p.requires_grad for p in net.parameters()]
+    assert len(list(again.parameters())) == len(list(net.parameters()))  # those that are shared are
+    again[0].weight.copy_(again[0].weight.detach() * 0)
+    assert not np.array_equal(net[0].weight.numpy(), again[0].weight.numpy())
+    with concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context('spawn')) as pool:
+        np.testing.assert_array_equal(pool.submit(applied, net, x).result().numpy(), net(x).numpy())
+    with pytest.raises(TypeError, match='history'):
+        pickle.dumps(net(x))
+
+
+def applied(net, x):
+    return net(x).detach()
+
+
+def test_copies_of_optimizers_have_their_state():
+    p = nn.Parameter(np.ones(2, np.float32))
+    steps = saltern.optim.Adam([p], lr=0.5)
+    p.grad = saltern.ones(2)
+    steps.step()
+    for other in (copy.deepcopy(steps), pickle.loads(pickle.dumps(steps))):
+        q, = other.param_groups[0]['params']
+        assert other.state[q]['step'].item() == 1 and q._identity() != p._identity()
+        q.grad = saltern.ones(2)
+        other.step()
+        assert other.state[q]['step'].item() == 2 and steps.state[p]['step'].item() == 1

@@ -17,6 +17,10 @@ def tensor(data, dtype=None, requires_grad=False):
     if isinstance(data, Tensor):
         data = data.numpy()
     array = np.array(data, dtype=dtype)
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder('='))
+    if array.dtype.kind not in 'biufcV':  # V: small types of others
+        raise TypeError(f'tensor: elements are {array.dtype}; expected numbers or truths')
     if array.dtype.kind == 'c':
         from ._complex import complex_tensor  # which is made of tensors
         plain = not isinstance(data, (np.ndarray, np.generic)) and dtype is None
@@ -89,10 +93,17 @@ def _text(self):
     return f'tensor({elements}{types}' + (', requires_grad=True)' if self.requires_grad else ')')
 
 
+def _rows_of(self):
+    if self.ndim == 0:
+        raise TypeError('a tensor without dimensions has no length')
+    return self.shape
+
+
 Tensor.__array__ = _array
 Tensor.__repr__ = _text
 Tensor.__array_priority__ = 1000
-Tensor.__len__ = lambda self: self.shape[0]
+Tensor.__len__ = lambda self: _rows_of(self)[0]
+Tensor.__format__ = lambda self, form: format(self.item() if form and self.ndim == 0 else str(self), form)
 Tensor.__bool__ = lambda self: bool(self.item())
 Tensor.__float__ = lambda self: float(self.item())
 Tensor.__int__ = lambda self: int(self.item())
@@ -163,6 +174,21 @@ def _deepcopy(self, memo):
     return copied
 
 
+def _remade(array, requires_grad, attributes):
+    made = _saltern.leaf(_saltern.shared(array, 'tensor'), requires_grad)
+    made.__dict__.update(attributes)
+    return made
+
+
+def _reduced(self, protocol):
+    """As pickle takes it: a leaf, like PyTorch's; what was computed is not taken with its history."""
+    if not self.is_leaf and self.requires_grad:
+        raise TypeError('a tensor that was computed, and has a history, cannot be pickled or copied; detach() it first')
+    return _remade, (np.array(self.detach().numpy()), self.requires_grad, dict(self.__dict__))
+
+
+Tensor.__reduce_ex__ = _reduced
+Tensor.__copy__ = lambda self: _saltern.leaf(self, self.requires_grad)
 Tensor.__deepcopy__ = _deepcopy
 Tensor.to = _to
 Tensor.double = lambda self: _to(self, np.float64)

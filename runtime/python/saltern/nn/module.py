@@ -5,7 +5,7 @@ import copy
 import numpy as np
 
 from .. import _saltern
-from .._rows import signature_of
+from .._rows import layers as rows, signature_of
 from .._saltern import Tensor
 from .._tensors import no_grad, tensor
 
@@ -181,11 +181,9 @@ class Module:
         return self.train(False)
 
     def to(self, dtype):
-        """Parameters and real buffers in another element type: 'float32', 'float64' ..."""
-        name, tied = str(np.dtype(dtype)), self._tied()
+        """Parameters and real buffers in another element type: 'float32', 'float64' ... An optimizer goes on with them."""
         for part in self.modules():
-            part._convert(name)
-        self._tie(tied)
+            part._convert(str(np.dtype(dtype)))
         return self
 
     def double(self):
@@ -210,12 +208,21 @@ class Module:
         made._tie(self._tied())
         return made
 
+    def __getstate__(self):
+        return {**self.__dict__, '_ties': self._tied()}
+
+    def __setstate__(self, state):
+        self.__dict__.update({name: value for name, value in state.items() if name != '_ties'})
+        self._tie(state['_ties'])
+
     def _convert(self, name):
-        for kind in (self._parameters, self._buffers):
-            for key, t in kind.items():
-                if t is not None and np.asarray(t).dtype.kind == 'f':
-                    kind[key] = tensor(np.asarray(t).astype(name), requires_grad=t.requires_grad)
-                    kind[key]._is_parameter = kind is self._parameters
+        """Parameters stay the same leaves, which optimizers have."""
+        for p in self._parameters.values():
+            if p is not None and p.is_leaf:  # others are made again of those
+                p._convert(name)
+        for key, b in self._buffers.items():
+            if b is not None and np.asarray(b).dtype.kind == 'f':
+                self._buffers[key] = tensor(np.asarray(b).astype(name))
 
     def _set_parameters(self, tensors):
         """Others in the place of parameters, by their names."""
@@ -306,6 +313,27 @@ class Layer(Module):
         ours = repr(self._layer)  # with the parts that C++ knows
         return super().__repr__() if self._modules else type(self).__name__ + ours[ours.index('('):]
 
+
+def _remade(name, made_with, state, training):
+    layer = rows[name].make(**made_with)
+    for kind in {str(t.dtype) for t in state.values() if np.dtype(t.dtype).kind == 'f'}:
+        layer.convert(kind)
+    parameters = dict(layer.parameters())
+    layer.set_parameters({n: t for n, t in state.items() if n in parameters})
+    for n, t in layer.state():
+        if n not in parameters:
+            t.copy_(state[n])
+    layer.train(training)
+    return layer
+
+
+def _reduced(layer, protocol):
+    """As pickle takes a layer of C++: what it was made with, and what it has come to."""
+    state = {**dict(layer.state()), **dict(layer.parameters())}
+    return _remade, (layer.name, layer.made_with(), state, layer.training)
+
+
+_saltern.Layer.__reduce_ex__ = _reduced
 
 _classes = {}
 bases = {}  # of layers whose face is another than that of Layer, by name

@@ -126,6 +126,17 @@ class Optimizer:
                 for name, slot in update.slots(p):
                     self.state[p][name] = slot.copy_(tensor(np.asarray(kept[name], slot.dtype).reshape(slot.shape)))
 
+    # Copies and pickles have other parameters, by which state is found again.
+    def __getstate__(self):
+        kept = [(p, self.state[p]) for group in self.param_groups for p in group['params'] if p in self.state]
+        return {**self.__dict__, 'state': kept}
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self.state = _State()
+        for p, kept in state['state']:
+            self.state[p] = kept
+
     def __repr__(self):
         groups = ({name: value for name, value in g.items() if name != 'params'} for g in self.param_groups)
         return f'{type(self).__name__}({", ".join(map(str, groups))})'
@@ -147,5 +158,6 @@ def class_of(row, name, base=Optimizer):
 
     __init__.__signature__ = signature.replace(
         parameters=[inspect.Parameter('self', inspect.Parameter.POSITIONAL_OR_KEYWORD), *signature.parameters.values()])
-    return type(name, (base,), {'__init__': __init__, '_row': row, '_rate': names[0], '__module__': base.__module__,
+    return type(name, (base,), {'__init__': __init__, '_row': row, '_rate': names[0],
+                                '__module__': base.__module__.removesuffix('.optimizer'),
                                 '__doc__': f'{name}{signature}'})
