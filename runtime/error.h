@@ -18,6 +18,12 @@ class FileError : public Error {
   using Error::Error;
 };
 
+// A place that a tensor does not have: an element, a row, a class, a dimension.
+class BadIndex : public Error {
+ public:
+  using Error::Error;
+};
+
 // What Saltern does not do (an operator, a type, a case of one), rather than what is wrong with the input.
 class Unsupported : public Error {
  public:

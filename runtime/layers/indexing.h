@@ -14,12 +14,6 @@
 
 namespace saltern {
 
-// A place that a tensor does not have.
-class BadIndex : public Error {
- public:
-  using Error::Error;
-};
-
 struct Slice {
   std::optional<int64_t> begin, end;  // negative ones count from the end
   int64_t step = 1;

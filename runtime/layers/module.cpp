@@ -39,12 +39,17 @@ EvaluationMode::~EvaluationMode() {
 }
 
 Variable inside(const std::string &name, Module &part, const Variable &x) {
+  const auto said = [&](const Error &e) { return name + " (" + part.class_name() + "): " + e.what(); };
   try {
     return part(x);
   } catch (const OutOfMemory &) {
     throw;
+  } catch (const BadIndex &e) {
+    throw BadIndex(said(e));
+  } catch (const Unsupported &e) {
+    throw Unsupported(said(e));
   } catch (const Error &e) {
-    fail(name, " (", part.class_name(), "): ", e.what());
+    throw Error(said(e));
   }
 }
 

@@ -119,7 +119,8 @@ Variable slice(const Variable &x, int64_t axis, int64_t begin, int64_t count) {
 }
 
 int dimension(int64_t d, int rank, const std::string &who) {
-  if (d < -rank || d >= rank) fail(who, ": dimension ", d, " of a tensor of rank ", rank);
+  if (d < -rank || d >= rank)
+    throw BadIndex(who + ": dimension " + std::to_string(d) + " of a tensor of rank " + std::to_string(rank));
   return static_cast<int>(d < 0 ? d + rank : d);
 }
 

@@ -7,6 +7,7 @@
 #include "runtime/layers/unary.h"
 #include "runtime/nn/families.h"
 #include "runtime/nn/layer.h"
+#include "runtime/nn/promotion.h"
 
 namespace saltern::nn {
 
@@ -30,15 +31,26 @@ struct Activation {
   LayerRow row;
 };
 
+// What a function does with whole numbers is what PyTorch's does.
+enum class Whole { refused, kept, made_real };
+
+void expect_real(const Arguments &a, Type type) {
+  if (!is_real(type)) a.refuse("input", "a tensor of real numbers");
+}
+
 // Of each number, by a formula.
 template <typename F>
-ByFormula each(const F &f) {
-  return by_formula([f](const Arguments &a) -> Value { return f(a.value("input"), a); });
+ByFormula each(const F &f, Whole whole = Whole::refused) {
+  return by_formula([f, whole](const Arguments &a) -> Value {
+    const Value x = a.value("input");
+    if (whole == Whole::refused) expect_real(a, x.type());
+    return f(whole == Whole::made_real && !is_real(x.type()) ? cast(Type::f32, x) : x, a);
+  });
 }
 
 const Activation relu("relu", "ReLU", "inplace=False", saltern::relu);
-const Activation sigmoid("sigmoid", "Sigmoid", "", saltern::sigmoid);
-const Activation tanh_of("tanh", "Tanh", "", saltern::tanh);
+const Activation sigmoid("sigmoid", "Sigmoid", "", [](const Variable &x) { return saltern::sigmoid(as_real(x)); });
+const Activation tanh_of("tanh", "Tanh", "", [](const Variable &x) { return saltern::tanh(as_real(x)); });
 const Activation silu("silu", "SiLU", "inplace=False", saltern::silu);
 
 const Operation gelu_by_tanh("gelu_by_tanh", algorithms::gelu_tanh);
@@ -53,6 +65,7 @@ const Operation sloped("leaky_relu_of_slope",
                        [](const Value &x, const Value &s) { return algorithms::leaky_relu(x, s); });
 const Function leaky_relu("leaky_relu", "input, negative_slope=0.01, inplace=False", [](const Arguments &a) {
   const Variable x = a.variable("input");
+  expect_real(a, x.type());
   const double slope = a.real("negative_slope");
   return slope == 0.01 ? saltern::leaky_relu(x) : sloped(x, scalar(slope, x));
 });
@@ -72,22 +85,24 @@ const Activation softshrink("softshrink", "Softshrink", "lambd=0.5", each([](con
                               return where(x == x, algorithms::shrink(x, a.real("lambd"), a.real("lambd")), x);
                             }));
 const Activation tanhshrink("tanhshrink", "Tanhshrink", "",
-                            each([](const Value &x, const Arguments &) { return x - tanh(x); }));
+                            each([](const Value &x, const Arguments &) { return x - tanh(x); }, Whole::made_real));
 const Activation hardsigmoid("hardsigmoid", "Hardsigmoid", "inplace=False", each([](const Value &x, const Arguments &) {
                                return algorithms::hard_sigmoid(x, 1.0 / 6, 0.5);
                              }));
 const Activation hardswish("hardswish", "Hardswish", "inplace=False",
                            each([](const Value &x, const Arguments &) { return algorithms::hard_swish(x); }));
 const Activation hardtanh("hardtanh", "Hardtanh", "min_val=-1.0, max_val=1.0, inplace=False",
-                          each([](const Value &x, const Arguments &a) {
-                            return min(max(x, a.real("min_val")), a.real("max_val"));
-                          }));
+                          each([](const Value &x,
+                                  const Arguments &a) { return min(max(x, a.real("min_val")), a.real("max_val")); },
+                               Whole::kept));
 const Activation relu6("relu6", "ReLU6", "inplace=False",
-                       each([](const Value &x, const Arguments &) { return min(algorithms::relu(x), 6); }));
+                       each([](const Value &x, const Arguments &) { return min(algorithms::relu(x), 6); },
+                            Whole::kept));
 const Activation mish("mish", "Mish", "inplace=False",
                       each([](const Value &x, const Arguments &) { return algorithms::mish(x); }));
 const Activation softsign("softsign", "Softsign", "",
-                          each([](const Value &x, const Arguments &) { return algorithms::softsign(x); }));
+                          each([](const Value &x, const Arguments &) { return algorithms::softsign(x); },
+                               Whole::made_real));
 const Activation logsigmoid("logsigmoid", "LogSigmoid", "",
                             each([](const Value &x, const Arguments &) { return -algorithms::softplus(-x); }));
 const Activation softplus("softplus", "Softplus", "beta=1.0, threshold=20.0",
@@ -97,9 +112,9 @@ const Activation softplus("softplus", "Softplus", "beta=1.0, threshold=20.0",
                                          algorithms::softplus(scaled) / a.real("beta"));
                           }));
 const Activation threshold("threshold", "Threshold", "threshold, value, inplace=False",
-                           each([](const Value &x, const Arguments &a) {
-                             return where(x > a.real("threshold"), x, a.real("value"));
-                           }));
+                           each([](const Value &x,
+                                   const Arguments &a) { return where(x > a.real("threshold"), x, a.real("value")); },
+                                Whole::kept));
 
 // ---- Of rows. Without a dimension, PyTorch takes the first of few and the second of many.
 

@@ -42,7 +42,8 @@ const OfTwo of_two[] = {
      both, true},
     {"heaviside",
      [](const Value &x, const Value &v) {
-       return where(x == 0, stop_gradient(v), where(map(F::is_nan, x), x, where(x < 0, constant_value(v.type(), 0), 1)));
+       return where(x == 0, stop_gradient(v),
+                    where(map(F::is_nan, x), x, where(x < 0, constant_value(v.type(), 0), 1)));
      },
      "input, values"},
     {"rsub_of", [](const Value &a, const Value &b) { return b - a; }},
@@ -101,10 +102,18 @@ const nn::Function equal("equal", "input, other", [](const Arguments &a) {
 
 // ---- Of one.
 
+// Whole numbers stay whole. Truths and natural numbers are never below 0; NaN stays.
+Value sign_of(const Value &x) {
+  if (x.type() == Type::boolean) return x;
+  const Value positive = where(x > 0, 1, x * 0);
+  return facts(x.type()).kind == TypeFacts::Kind::natural ? positive : where(x < 0, -1, positive);
+}
+
 const OfOne further_of_one[] = {
+    {"sign", sign_of, "input", false},
+    {"sgn", sign_of, "input", false},
     {"deg2rad", [](const Value &x) { return x * (M_PI / 180); }},
     {"rad2deg", [](const Value &x) { return x * (180 / M_PI); }},
-    {"sgn", [](const Value &x) { return where(x > 0, 1, where(x < 0, -1, x * 0)); }},
     {"signbit", is_below_zero},
     {"isfinite", [](const Value &x) { return !(map(F::is_nan, x) || map(F::is_infinite, x)); }},
     {"isposinf", [](const Value &x) { return x == infinity; }},
@@ -113,7 +122,10 @@ const OfOne further_of_one[] = {
 };
 
 double largest(Type type) {
-  return type == Type::f64 ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();
+  return type == Type::f64    ? std::numeric_limits<double>::max()
+         : type == Type::f16  ? 65504
+         : type == Type::bf16 ? 0x1.fep127
+                              : static_cast<double>(std::numeric_limits<float>::max());
 }
 const nn::Function nan_to_num("nan_to_num", "input, nan=None, posinf=None, neginf=None",
                               by_formula([](const Arguments &a) {

@@ -174,7 +174,6 @@ const Elementary elementary[] = {
     {"log1p", algorithms::log_of_one_more},
     {"expm1", algorithms::power_less_one},
     {"frac", [](const Value &x) { return x - stop_gradient(map(F::truncate, x)); }},
-    {"sign", [](const Value &x) { return where(x > 0, 1, where(x < 0, -1, x * 0)); }},
     {"sinc",
      [](const Value &x) {
        const Value at = x * 3.14159265358979324;

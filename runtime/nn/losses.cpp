@@ -50,7 +50,8 @@ void expect_indices(const Arguments &a, std::string_view name, int64_t count, st
   if (t.is_outline()) return;
   const auto expect = [&](int64_t i) {
     if ((i < 0 || i >= count) && i != ignored)
-      a.refuse(name, "indices of at least 0 and less than " + std::to_string(count) + "; one is " + std::to_string(i));
+      a.refuse_index(name,
+                     "indices of at least 0 and less than " + std::to_string(count) + "; one is " + std::to_string(i));
   };
   if (t.type() == Type::i64 && t.is_dense())
     std::for_each_n(static_cast<const int64_t *>(t.raw()), t.size(), expect);

@@ -137,7 +137,7 @@ const nn::Function select_of("select", "input, dim, index", [](const Arguments &
   const Variable x = a.variable("input");
   const size_t d = axis_of(a, "dim", x);
   const int64_t extent = x.shape()[d], index = a.integer("index");
-  if (index < -extent || index >= extent) a.refuse("index", "one below the extent, " + std::to_string(extent));
+  if (index < -extent || index >= extent) a.refuse_index("index", "one below the extent, " + std::to_string(extent));
   return selected(x, d, index < 0 ? index + extent : index);
 });
 const nn::Function unbind("unbind", "input, dim=0", [](const Arguments &a) {

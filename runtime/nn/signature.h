@@ -76,6 +76,10 @@ class Arguments {
   const std::vector<Argument> &values() const { return values_; }
   // "conv2d: 'stride' is 0; expected at least 1": an Error. What is of another kind than asked for is an ArgumentError.
   [[noreturn]] void refuse(std::string_view name, const std::string &expected) const;
+  // Likewise, of a place that is not there.
+  [[noreturn]] void refuse_index(std::string_view name, const std::string &expected) const {
+    throw BadIndex(refused(name, expected));
+  }
 
  private:
   std::string refused(std::string_view name, const std::string &expected) const;

@@ -61,3 +61,24 @@ def test_extremes_of_what_is_seen_are_exact():
     np.testing.assert_array_equal(np.asarray(slopes)[1], [1, 0, 0])
     found = saltern.masked.amin(saltern.tensor(-x), 1, mask=saltern.tensor(mask))
     np.testing.assert_array_equal(np.asarray(found), [np.inf, 1e300])
+
+
+@pytest.mark.parametrize('name', ['sum', 'prod', 'amax', 'amin', 'argmax', 'argmin', 'cumsum', 'cumprod'])
+def test_whole_numbers_stay_whole(name):
+    """Numbers that no f32 holds, in types of which the neutral element is another one each."""
+    for kind in (np.int64, np.int32, np.uint8):
+        high = np.iinfo(kind).max
+        x = np.array([[high, 1, 0], [1, 2, 3]], kind)
+        mask = np.array([[True, False, False], [True, True, False]])
+        found = np.asarray(getattr(saltern.masked, name)(saltern.tensor(x), 1, mask=saltern.tensor(mask)))
+        wanted = {'sum': [high, 3], 'prod': [high, 2], 'amax': [high, 2], 'amin': [high, 1], 'argmax': [0, 1], 'argmin': [0, 0],
+                  'cumsum': [[high] * 3, [1, 3, 3]], 'cumprod': [[high] * 3, [1, 2, 2]]}[name]
+        assert found.dtype.kind in 'iu' and found.tolist() == [w if isinstance(w, list) else int(w) for w in wanted]
+
+
+def test_means_of_whole_numbers_ask_for_a_type():
+    x, mask = saltern.tensor([[1, 4, 9]]), saltern.tensor([[True, True, False]])
+    with pytest.raises(ValueError, match='masked.mean: .*real numbers, or a dtype'):
+        saltern.masked.mean(x, 1, mask=mask)
+    assert saltern.masked.mean(x, 1, dtype=np.float32, mask=mask).tolist() == [2.5]
+    assert saltern.masked.var(x, 1, mask=mask).tolist() == [4.5]

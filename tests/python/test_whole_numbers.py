@@ -53,3 +53,37 @@ def test_a_vector_has_no_triangle():
 def test_an_index_that_is_not_there():
     with pytest.raises(IndexError):
         saltern.ones(3)[[5]]
+
+
+@pytest.mark.parametrize('name', ['sign', 'sgn'])
+def test_signs_are_of_the_same_type(name):
+    for kind in (np.int8, np.int64, np.uint8):
+        x = np.array([5, 0, -7]).astype(kind)
+        found = getattr(saltern, name)(saltern.tensor(x))
+        assert found.dtype == np.dtype(kind).name and found.tolist() == np.sign(x).tolist()
+    assert getattr(saltern, name)(saltern.tensor([True, False])).tolist() == [True, False]
+
+
+def test_activations_do_what_pytorch_does():
+    """Made real, kept, or refused; never rounded without a word."""
+    functional, x = saltern.nn.functional, saltern.tensor(np.array([-3, 0, 2]))
+    real = np.asarray(x, np.float32)
+    for name in ('softsign', 'sigmoid', 'tanh', 'tanhshrink'):
+        f = getattr(functional, name)
+        np.testing.assert_array_equal(np.asarray(f(x)), np.asarray(f(saltern.tensor(real))))
+    for name, wanted in (('relu', [0, 0, 2]), ('relu6', [0, 0, 2]), ('hardtanh', [-1, 0, 1])):
+        assert getattr(functional, name)(x).dtype == 'int64' and getattr(functional, name)(x).tolist() == wanted
+    for name in ('leaky_relu', 'hardsigmoid', 'hardswish', 'hardshrink', 'softshrink', 'elu', 'softplus'):
+        with pytest.raises(ValueError, match=f"{name}: 'input' is .*real numbers"):
+            getattr(functional, name)(x)
+
+
+def test_a_row_or_a_class_that_is_not_there():
+    functional, table = saltern.nn.functional, saltern.ones(4, 4)
+    places = saltern.tensor(np.array([0, 1, 2, 4]))
+    for wrong in (lambda: functional.embedding(places, table), lambda: functional.cross_entropy(table, places),
+                  lambda: functional.nll_loss(table, places), lambda: saltern.nn.Embedding(4, 2)(places),
+                  lambda: saltern.nn.Sequential(saltern.nn.Embedding(4, 2))(places), lambda: functional.one_hot(places, 4),
+                  lambda: saltern.select(table, 0, 4), lambda: saltern.softmax(table, 2)):
+        with pytest.raises(IndexError, match='4|dimension 2'):
+            wrong()

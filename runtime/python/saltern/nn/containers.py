@@ -15,7 +15,9 @@ class Sequential(Module):
         for name, module in self.named_children():
             try:
                 x = module(x)
-            except (TypeError, ValueError) as e:
+            except (TypeError, ValueError, IndexError) as e:
+                if type(e) not in (TypeError, ValueError, IndexError):
+                    raise  # one that is made of more than a text
                 raise type(e)(f'layer {name} ({type(module).__name__}): {e}') from e
         return x
 
