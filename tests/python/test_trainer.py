@@ -359,8 +359,15 @@ def test_callbacks_serve_again():
     assert estimator.fit(ROWS, KINDS).score(ROWS, KINDS) > 0.9 and estimator.fit(ROWS, other).score(ROWS, other[:, None]) > 0.9
 
 
+def by_names(net):
+    chosen = saltern.keras.optimizers.OptimizerMap([lambda ps: saltern.optim.SGD(ps, 0.1, momentum=0.9)], ['weight'])
+    return saltern.keras.optimizers.MultiOptimizer(net.named_parameters(), chosen, saltern.optim.Adam)
+
+
 @pytest.mark.parametrize('metric', ['accuracy', saltern.metrics.Accuracy(task='multiclass', num_classes=2)])
-@pytest.mark.parametrize('make', [saltern.optim.Adam, saltern.keras.optimizers.Adam])
+@pytest.mark.parametrize('make', [lambda net: saltern.optim.Adam(net.parameters()),
+                                  lambda net: saltern.keras.optimizers.Adam(net.parameters()), by_names],
+                         ids=['PyTorch', 'Keras', 'by names'])
 def test_metrics_and_the_best_weights_are_backed_up(tmp_path, metric, make):
     class Scores(training.Callback):
         def on_epoch_end(self, epoch, logs=None):
@@ -373,7 +380,7 @@ def test_metrics_and_the_best_weights_are_backed_up(tmp_path, metric, make):
     def run(*more):
         saltern.manual_seed(1)
         net = nn.Linear(3, 2)
-        t = training.Trainer(net, 'cross_entropy', make(net.parameters()), metrics=[copy.deepcopy(metric)])
+        t = training.Trainer(net, 'cross_entropy', make(net), metrics=[copy.deepcopy(metric)])
         h = t.fit(ROWS, KINDS, batch_size=4, epochs=4, callbacks=[Scores(), training.EarlyStopping('score', patience=9, restore_best_weights=True), *more])
         return net.weight.tolist(), h.history
     killed = [True]
@@ -389,3 +396,43 @@ def test_a_loss_that_would_be_scaled_is_refused():
     net = nn.Linear(3, 2)
     with pytest.raises(TypeError, match='LossScaleOptimizer'):
         training.Trainer(net, 'mse', saltern.keras.optimizers.LossScaleOptimizer(saltern.optim.SGD(net.parameters(), 0.1)))
+
+
+class Stops(training.Callback):
+    """Ends the process, as it were, behind an epoch."""
+    def __init__(self, epoch):
+        super().__init__()
+        self.at = epoch
+
+    def on_epoch_begin(self, epoch, logs=None):
+        if epoch == self.at:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize('verbose', [(0, 0), (2, 0), (0, 2)], ids=str)
+def test_averages_in_place_and_what_is_shown_are_no_matter_when_training_goes_on(tmp_path, capsys, verbose):
+    def run(shown, *more):
+        t = trainer(average=0.9)
+        history = t.fit(X, Y, epochs=5, verbose=shown, callbacks=[training.SwapEMAWeights(swap_on_epoch=True), *more])
+        return values(t.net).tolist(), history.history
+
+    whole = run(0)
+    backup = lambda: training.BackupAndRestore(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        run(verbose[0], Stops(3), backup())
+    assert run(verbose[1], backup()) == whole
+
+
+def test_a_backup_of_other_callbacks_is_refused(tmp_path):
+    backup = lambda: training.BackupAndRestore(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        trainer().fit(X, Y, epochs=5, callbacks=[training.EarlyStopping('loss', patience=9), Stops(2), backup()])
+    with pytest.raises(ValueError, match='backup.safetensors: .*EarlyStopping, History, not History'):
+        trainer().fit(X, Y, epochs=5, callbacks=[backup()])
+
+
+def test_checkpoints_in_folders_of_epochs(tmp_path, capsys):
+    path = tmp_path / 'run-{epoch}' / 'net.safetensors'
+    trainer().fit(X, Y, epochs=2, callbacks=[training.ModelCheckpoint(path, verbose=1)])
+    assert [p.parent.name for p in sorted(tmp_path.glob('*/net.safetensors'))] == ['run-1', 'run-2']
+    assert 'run-2/net.safetensors' in capsys.readouterr().err

@@ -193,7 +193,7 @@ class ReduceLROnPlateau(Monitoring):
         super().__init__(monitor, mode, min_delta)
         if factor >= 1:
             raise ValueError(f'ReduceLROnPlateau: the factor is {factor}; expected one below 1')
-        self.factor, self.patience, self.cooldown, self.min_lr = factor, patience, cooldown, min_lr
+        self.factor, self.patience, self.cooldown, self.min_lr, self.verbose = factor, patience, cooldown, min_lr, verbose
         self.cooldown_counter = 0
 
     def on_train_begin(self, logs=None):
@@ -211,6 +211,8 @@ class ReduceLROnPlateau(Monitoring):
             self.wait += 1
             if self.wait >= self.patience and self.model.learning_rate > self.min_lr:
                 self.model.learning_rate = max(self.model.learning_rate * self.factor, self.min_lr)
+                if self.verbose:
+                    print(f'epoch {epoch + 1}: the learning rate is {self.model.learning_rate:g} from here on', file=sys.stderr)
                 self.cooldown_counter, self.wait = self.cooldown, 0
 
 
@@ -219,7 +221,9 @@ class LearningRateScheduler(Callback):
 
     def __init__(self, schedule, verbose=0):
         super().__init__()
-        self.schedule = schedule
+        self.schedule, self.verbose = schedule, verbose
 
     def on_epoch_begin(self, epoch, logs=None):
         self.model.learning_rate = self.schedule(epoch, self.model.learning_rate)
+        if self.verbose:
+            print(f'epoch {epoch + 1}: the learning rate is {self.model.learning_rate:g}', file=sys.stderr)

@@ -1,6 +1,7 @@
 """Callbacks that keep what training has come to: checkpoints, backups, averages."""
 import json
 import pathlib
+import sys
 
 import numpy as np
 
@@ -12,16 +13,17 @@ from .callbacks import Callback, Monitoring
 class ModelCheckpoint(Monitoring):
     """Writes the net's state as safetensors, to a path that may name numbers: 'net-{epoch:02d}-{val_loss:.2f}.safetensors'.
     save_freq is 'epoch' or a number of batches."""
-    _kept = ('best',)
+    _kept = ('best', '_batches')
 
     def __init__(self, filepath, monitor='val_loss', verbose=0, save_best_only=False, save_weights_only=False, mode='auto',
                  save_freq='epoch', initial_value_threshold=None):
         super().__init__(monitor, mode)
         self.filepath, self.save_best_only, self.save_weights_only = str(filepath), save_best_only, save_weights_only
-        self.save_freq, self.best, self._batches = save_freq, initial_value_threshold, 0
+        self.save_freq, self.best, self._batches, self.verbose = save_freq, initial_value_threshold, 0, verbose
 
     def on_train_begin(self, logs=None):
-        pathlib.Path(self.filepath).parent.mkdir(parents=True, exist_ok=True)
+        if '{' not in str(pathlib.Path(self.filepath).parent):  # else its name is known when there is something to keep
+            pathlib.Path(self.filepath).parent.mkdir(parents=True, exist_ok=True)
 
     def on_train_batch_end(self, batch, logs=None):
         self._batches += 1
@@ -42,7 +44,10 @@ class ModelCheckpoint(Monitoring):
         tensors, metadata = self.model.state()
         if self.save_weights_only:
             tensors, metadata = dict(self.model.net.state_dict()), {}
+        pathlib.Path(path).parent.mkdir(parents=True, exist_ok=True)
         _saltern.save(path, tensors, metadata)
+        if self.verbose:
+            print(f'epoch {epoch + 1}: saved {path}', file=sys.stderr)
 
 
 class BackupAndRestore(Callback):
@@ -65,9 +70,19 @@ class BackupAndRestore(Callback):
         tensors, metadata = _saltern.load(str(self.path))
         try:
             self.model.load_state(tensors, metadata)
+            self._load_callbacks(tensors, json.loads(metadata['callbacks']))
         except (KeyError, ValueError) as e:
             raise ValueError(f'{self.path}: {e}') from e
-        for i, (callback, state) in enumerate(zip(self.model.callbacks.callbacks, json.loads(metadata['callbacks']))):
+
+    def _keepers(self):
+        """Callbacks that have something to know: those that only show may be others when training goes on."""
+        return [c for c in self.model.callbacks.callbacks if c._kept or type(c).state is not Callback.state]
+
+    def _load_callbacks(self, tensors, states):
+        was, now = [name for name, _ in states], [type(c).__name__ for c in self._keepers()]
+        if was != now:
+            raise ValueError(f'it was made with the callbacks {", ".join(was)}, not {", ".join(now)}')
+        for i, (callback, (_, state)) in enumerate(zip(self._keepers(), states)):
             callback.load_state(state)
             best = {n[len(f'best.{i}.'):]: np.array(t) for n, t in tensors.items() if n.startswith(f'best.{i}.')}
             if best:
@@ -75,9 +90,10 @@ class BackupAndRestore(Callback):
 
     def _save(self):
         tensors, metadata = self.model.state()
-        for i, c in enumerate(self.model.callbacks.callbacks):
+        for i, c in enumerate(self._keepers()):
             tensors.update({f'best.{i}.{n}': tensor(t) for n, t in (getattr(c, 'best_weights', None) or {}).items()})
-        metadata['callbacks'] = json.dumps([c.state() for c in self.model.callbacks.callbacks])
+        states = [(type(c).__name__, c.state()) for c in self._keepers()]
+        metadata['callbacks'] = json.dumps(states, default=float)  # numbers of NumPy's
         _saltern.save(str(self.path), tensors, metadata)
 
     def on_train_batch_end(self, batch, logs=None):
@@ -97,6 +113,7 @@ class BackupAndRestore(Callback):
 class SwapEMAWeights(Callback):
     """Puts the averages of the parameters (Trainer(average=0.99)) in their place when training ends, for good, or for every
     end of an epoch. Validation has them in any case."""
+    _kept = ('_swapped',)
 
     def __init__(self, swap_on_epoch=False):
         super().__init__()
@@ -110,7 +127,8 @@ class SwapEMAWeights(Callback):
     def on_train_begin(self, logs=None):
         if not self.model.averages:
             raise ValueError('SwapEMAWeights: the trainer keeps no averages; give it a decay, Trainer(average=0.99)')
-        self._swapped = False
+        if self.model.step == 0:  # training that goes on may have been kept while they were in place
+            self._swapped = False
 
     def on_epoch_begin(self, epoch, logs=None):
         self._swap(False)

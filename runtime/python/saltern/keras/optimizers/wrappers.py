@@ -3,6 +3,7 @@ import re
 
 from ... import _saltern
 from ..._saltern import Tensor
+from ...optim.optimizer import _State
 
 
 class LossScaleOptimizer:
@@ -85,9 +86,29 @@ class MultiOptimizer:
         for o in self.optimizers:
             o.zero_grad(set_to_none)
 
+    @property
+    def state(self):
+        """What is kept of each parameter, by whichever optimizer."""
+        all = _State()
+        for o in self.optimizers:
+            all.update(o.state)
+        return all
+
     def state_dict(self):
-        return {'optimizers': [o.state_dict() for o in self.optimizers]}
+        """That of one optimizer which has all of the groups: parameters are numbered through."""
+        state, groups, first = {}, [], 0
+        for o in self.optimizers:
+            own = o.state_dict()
+            state.update({first + number: kept for number, kept in own['state'].items()})
+            groups += [{**group, 'params': [first + number for number in group['params']]} for group in own['param_groups']]
+            first += sum(len(group['params']) for group in own['param_groups'])
+        return {'state': state, 'param_groups': groups}
 
     def load_state_dict(self, state_dict):
-        for o, state in zip(self.optimizers, state_dict['optimizers']):
-            o.load_state_dict(state)
+        groups = list(state_dict['param_groups'])
+        if len(groups) != len(self.param_groups):
+            raise ValueError(f'MultiOptimizer: the state is that of {len(groups)} groups; there are {len(self.param_groups)}')
+        for o in self.optimizers:
+            count = len(o.param_groups)
+            o.load_state_dict({'state': state_dict['state'], 'param_groups': groups[:count]})
+            groups = groups[count:]
