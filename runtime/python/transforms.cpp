@@ -24,9 +24,9 @@ void bind_transforms(nb::module_ &m) {
                text += (i > 0 ? ", " : "") + parameters[i].name + "=" + to_string(t.made_with().values()[i]);
              return text;
            })
-      .def("__call__", [](const Transform &t, const nb::args &args) {
-        const Given given(args, nb::kwargs());
-        return object(t.call(nn::random_numbers(), given.positional));
+      .def("__call__", [](const Transform &t, const nb::args &args, const nb::kwargs &kwargs) {
+        const Given given(args, kwargs);
+        return object(t.call(nn::random_numbers(), given.positional, given.named));
       });
   nb::class_<TransformRow>(m, "TransformRow")
       .def_ro("name", &TransformRow::name)

@@ -187,12 +187,13 @@ Image auto_augment(const Arguments &a, Random &random, Image x) {
 
 std::vector<TransformRow> augment_rows() {
   const std::string how = "interpolation='nearest', fill=None";
-  const Signature called("inpt");
+  const Signature called("inpt");  // as torchvision, which moves no boxes by these
   return {
       {"AutoAugment", Signature("policy='imagenet', " + how), of_image(auto_augment), called,
        [](const Arguments &a) { policy(a.word("policy")); }},
-      {"RandAugment", Signature("num_ops=2, magnitude=9, num_magnitude_bins=31, " + how), of_image(rand_augment)},
-      {"TrivialAugmentWide", Signature("num_magnitude_bins=31, " + how), of_image(trivial_augment)},
+      {"RandAugment", Signature("num_ops=2, magnitude=9, num_magnitude_bins=31, " + how), of_image(rand_augment),
+       called},
+      {"TrivialAugmentWide", Signature("num_magnitude_bins=31, " + how), of_image(trivial_augment), called},
       {"AugMix",
        Signature("severity=3, mixture_width=3, chain_depth=-1, alpha=1.0, all_ops=True, interpolation='bilinear', "
                  "fill=None"),

@@ -112,7 +112,7 @@ void check_erasing(const Arguments &a) {
 }  // namespace
 
 std::vector<TransformRow> batch_rows() {
-  const Signature called("inpt"), of_batches("images, labels");
+  const Signature called = of_sample(), of_batches("images, labels");
   return {
       {"MixUp", Signature("*, alpha=1.0, num_classes=None"), mix_up, of_batches, check_mixing},
       {"CutMix", Signature("*, alpha=1.0, num_classes=None"), cut_mix, of_batches, check_mixing},

@@ -83,7 +83,7 @@ void check_bits(const Arguments &a) {
 }  // namespace
 
 std::vector<TransformRow> colour_rows() {
-  const Signature called("inpt");
+  const Signature called = of_sample();
   const auto plain = [&](const char *name, Image (*change)(Image)) {
     return TransformRow{name, Signature("p=0.5"),
                         sometimes([change](const Arguments &, Random &, const Image &x) { return change(x); }), called,

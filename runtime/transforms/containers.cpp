@@ -19,10 +19,20 @@ std::vector<std::shared_ptr<Transform>> parts_of(const Arguments &a) {
   return all;
 }
 
-Argument in_turn(const Arguments &a, Random &random, Argument x, const std::vector<int64_t> &order) {
+// Each has what the one before made of the picture, and of what was given beside it.
+Argument in_turn(const Arguments &a, Random &random, const Arguments &in, const std::vector<int64_t> &order) {
   const auto parts = parts_of(a);
-  for (const int64_t i : order) x = parts[static_cast<size_t>(i)]->call(random, {x});
-  return x;
+  Argument::List now = {in["inpt"]};
+  Named beside;
+  for (const char *name : {"boxes", "keypoints"})
+    if (in.has(name)) now.push_back(beside[name] = in[name]);
+  for (const int64_t i : order) {
+    const Argument found = parts[static_cast<size_t>(i)]->call(random, {now[0]}, beside);
+    now = beside.empty() ? Argument::List{found} : *found.as<Argument::List>();
+    size_t next = 1;
+    for (auto &[name, value] : beside) value = now.at(next++);
+  }
+  return beside.empty() ? now[0] : Argument(now);
 }
 
 std::vector<int64_t> all_of(const Arguments &a) {
@@ -49,14 +59,14 @@ std::vector<double> chances(const Arguments &a) {
 }  // namespace
 
 std::vector<TransformRow> container_rows() {
-  const Signature called("inpt");
+  const Signature called = of_sample();
   return {
       {"Compose", Signature("transforms"),
-       [](const Arguments &a, Random &r, const Arguments &in) { return in_turn(a, r, in["inpt"], all_of(a)); }, called,
+       [](const Arguments &a, Random &r, const Arguments &in) { return in_turn(a, r, in, all_of(a)); }, called,
        check_parts},
       {"RandomApply", Signature("transforms, p=0.5"),
        [](const Arguments &a, Random &r, const Arguments &in) {
-         return r.uniform() >= a.real("p") ? in["inpt"] : in_turn(a, r, in["inpt"], all_of(a));
+         return r.uniform() >= a.real("p") ? as_given(in["inpt"], in) : in_turn(a, r, in, all_of(a));
        },
        called,
        [](const Arguments &a) {
@@ -70,12 +80,12 @@ std::vector<TransformRow> container_rows() {
          int64_t which = 0;
          while (which + 1 < static_cast<int64_t>(all.size()) && left >= all[static_cast<size_t>(which)])
            left -= all[static_cast<size_t>(which++)];
-         return in_turn(a, r, in["inpt"], {which});
+         return in_turn(a, r, in, {which});
        },
        called, [](const Arguments &a) { chances(a); }},
       {"RandomOrder", Signature("transforms"),
        [](const Arguments &a, Random &r, const Arguments &in) {
-         return in_turn(a, r, in["inpt"], drawn_order(r, static_cast<int64_t>(parts_of(a).size())));
+         return in_turn(a, r, in, drawn_order(r, static_cast<int64_t>(parts_of(a).size())));
        },
        called, check_parts},
   };

@@ -8,9 +8,15 @@
 namespace saltern::transforms {
 
 Image Image::like(int64_t new_channels, int64_t new_height, int64_t new_width) const {
-  Image made{outer, new_channels, new_height, new_width, {}, type};
+  Image made{outer, new_channels, new_height, new_width, {}, type, corners, keypoints, has_moved};
   made.pixels.assign(static_cast<size_t>(count() * new_channels * new_height * new_width), 0);
   return made;
+}
+
+void Image::move(const std::function<Place(const Place &)> &to) {
+  has_moved = true;
+  for (std::vector<Place> *all : {&corners, &keypoints})
+    for (Place &p : *all) p = to(p);
 }
 
 Image image_of(const std::string &owner, const Tensor &t) {

@@ -7,17 +7,26 @@
 // One sample is some hundred kilobytes that a loader's thread has to itself: loops do, which no other thread waits for and
 // nothing has to be compiled for.
 
+#include <functional>
 #include <vector>
 
 #include "runtime/tensor/tensor.h"
 
 namespace saltern::transforms {
 
+// In pixels.
+struct Place {
+  double x, y;
+};
+
 struct Image {
   Shape outer;  // dimensions before the channels
   int64_t channels = 0, height = 0, width = 0;
   std::vector<float> pixels;  // (outer..., channels, height, width)
   Type type = Type::f32;      // that it came as
+  // What goes where the pixels go, from the upper left corner on: the corners of boxes, four each, and key points.
+  std::vector<Place> corners = {}, keypoints = {};
+  bool has_moved = false;
 
   bool is_whole() const { return !is_real(type); }
   float bound() const { return is_whole() ? 255 : 1; }
@@ -28,7 +37,10 @@ struct Image {
   float *plane(int64_t i) { return pixels.data() + i * area(); }
   const float *plane(int64_t i) const { return pixels.data() + i * area(); }
 
-  // Another of this kind, with zeros.
+  // Where each of these places goes.
+  void move(const std::function<Place(const Place &)> &to);
+
+  // Another of this kind, with zeros, and the same places.
   Image like(int64_t new_channels, int64_t new_height, int64_t new_width) const;
   Image like(int64_t new_height, int64_t new_width) const { return like(channels, new_height, new_width); }
 };

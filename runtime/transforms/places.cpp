@@ -133,7 +133,12 @@ Image in_perspective(const Arguments &a, Random &random, const Image &x) {
     const double i = static_cast<double>(column) + 0.5, j = static_cast<double>(row) + 0.5, z = c[6] * i + c[7] * j + 1;
     return {(c[0] * i + c[1] * j + c[2]) / z - 0.5, (c[3] * i + c[4] * j + c[5]) / z - 0.5};
   };
-  return warped(x, x.height, x.width, where, filter_of(a), fill_of(a, x));
+  const std::array<double, 8> b = perspective_of(begin, end);
+  const auto to = [&](const Place &p) -> Place {
+    const double z = b[6] * p.x + b[7] * p.y + 1;
+    return {(b[0] * p.x + b[1] * p.y + b[2]) / z, (b[3] * p.x + b[4] * p.y + b[5]) / z};
+  };
+  return warped(x, x.height, x.width, where, to, filter_of(a), fill_of(a, x));
 }
 
 // Noise that is smoothed, as shifts of pixels.
@@ -155,7 +160,15 @@ Image elastic(const Arguments &a, Random &random, const Image &x) {
     const int64_t at = row * x.width + column;
     return {static_cast<double>(column) + across.plane(0)[at], static_cast<double>(row) + down.plane(0)[at]};
   };
-  return warped(x, x.height, x.width, where, filter_of(a), fill_of(a, x));
+  // Nearly the other way round: by the shift of where a place was.
+  const auto to = [&](const Place &p) -> Place {
+    const auto inside = [](double v, int64_t extent) {
+      return std::clamp(static_cast<int64_t>(v), int64_t{0}, extent - 1);
+    };
+    const int64_t at = inside(p.y, x.height) * x.width + inside(p.x, x.width);
+    return {p.x - static_cast<double>(across.plane(0)[at]), p.y - static_cast<double>(down.plane(0)[at])};
+  };
+  return warped(x, x.height, x.width, where, to, filter_of(a), fill_of(a, x));
 }
 
 Image blurred(const Arguments &a, Random &random, const Image &x) {
@@ -174,7 +187,7 @@ void check_blur(const Arguments &a) {
 }  // namespace
 
 std::vector<TransformRow> place_rows() {
-  const Signature called("inpt");
+  const Signature called = of_sample();
   return {
       {"RandomHorizontalFlip", Signature("p=0.5"),
        sometimes([](const Arguments &, Random &, const Image &x) { return flipped(x, true, false); }), called,

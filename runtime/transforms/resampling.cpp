@@ -101,6 +101,10 @@ Image resized(const Image &x, int64_t height, int64_t width, Filter filter, bool
     }
   }
   round_whole(y);
+  y.move([&](const Place &p) -> Place {
+    return {p.x * static_cast<double>(width) / static_cast<double>(x.width),
+            p.y * static_cast<double>(height) / static_cast<double>(x.height)};
+  });
   return y;
 }
 
@@ -125,6 +129,9 @@ Image padded(const Image &x, const Padding &padding, Edge edge, const std::vecto
         y.plane(p)[i * width + j] =
             row < 0 || column < 0 ? outside_of(fill, p, x.channels) : x.plane(p)[row * x.width + column];
       }
+  y.move([&](const Place &p) -> Place {
+    return {p.x + static_cast<double>(padding.left), p.y + static_cast<double>(padding.top)};
+  });
   return y;
 }
 
@@ -135,11 +142,16 @@ Image flipped(const Image &x, bool across, bool down) {
       for (int64_t j = 0; j < x.width; ++j)
         y.plane(p)[i * x.width + j] =
             x.plane(p)[(down ? x.height - 1 - i : i) * x.width + (across ? x.width - 1 - j : j)];
+  y.move([&](const Place &p) -> Place {
+    return {across ? static_cast<double>(x.width) - p.x : p.x, down ? static_cast<double>(x.height) - p.y : p.y};
+  });
+  for (Place &p : y.keypoints)
+    p = {across ? p.x - 1 : p.x, down ? p.y - 1 : p.y};  // which are pixels here, as torchvision's
   return y;
 }
 
-Image warped(const Image &x, int64_t height, int64_t width, const Where &from, Filter filter,
-             const std::vector<float> &fill) {
+Image warped(const Image &x, int64_t height, int64_t width, const Where &from,
+             const std::function<Place(const Place &)> &to, Filter filter, const std::vector<float> &fill) {
   if (filter != Filter::nearest && filter != Filter::bilinear) fail("pixels between others are nearest or bilinear");
   Image y = x.like(height, width);
   for (int64_t i = 0; i < height; ++i)
@@ -174,6 +186,7 @@ Image warped(const Image &x, int64_t height, int64_t width, const Where &from, F
       }
     }
   round_whole(y);
+  y.move(to);
   return y;
 }
 

@@ -1,8 +1,6 @@
 #pragma once
 // Pictures of other sizes, parts of them, and pixels from other places.
 
-#include <functional>
-
 #include "runtime/transforms/image.h"
 
 namespace saltern::transforms {
@@ -24,14 +22,12 @@ Image padded(const Image &x, const Padding &padding, Edge edge, const std::vecto
 
 Image flipped(const Image &x, bool across, bool down);
 
-// Where a pixel of the result comes from, in pixels; the first one's middle is 0.
-struct Place {
-  double x, y;
-};
+// Where a pixel of the result comes from; the first one's middle is 0.
 using Where = std::function<Place(int64_t x, int64_t y)>;
-// `fill` outside, mixed in by the part of a pixel that is, as torchvision does; nearest or bilinear.
-Image warped(const Image &x, int64_t height, int64_t width, const Where &from, Filter filter,
-             const std::vector<float> &fill);
+// `fill` outside, mixed in by the part of a pixel that is, as torchvision does; nearest or bilinear. `to` is the other way
+// round: where a place goes.
+Image warped(const Image &x, int64_t height, int64_t width, const Where &from,
+             const std::function<Place(const Place &)> &to, Filter filter, const std::vector<float> &fill);
 
 // Along rows and along columns, reflected at the edges; kernels are of odd sizes.
 Image filtered(const Image &x, const std::vector<float> &across, const std::vector<float> &down);

@@ -10,7 +10,9 @@ const std::string interpolation_and_antialias = "interpolation='bilinear', antia
 TransformRow::Apply of_image(OfImage f) {
   return [f = std::move(f)](const Arguments &made, Random &random, const Arguments &in) -> Argument {
     try {
-      return tensor_of(f(made, random, image_of(made.owner(), in.variable("inpt").value())));
+      Image x = image_of(made.owner(), in.variable("inpt").value());
+      take_places(in, x);
+      return with_places(in, f(made, random, x));
     } catch (const nn::ArgumentError &) {
       throw;
     } catch (const Error &e) {
@@ -23,8 +25,13 @@ TransformRow::Apply of_image(OfImage f) {
 TransformRow::Apply sometimes(OfImage f) {
   const TransformRow::Apply always = of_image(std::move(f));
   return [always](const Arguments &made, Random &random, const Arguments &in) -> Argument {
-    if (random.uniform() >= made.real("p")) return in["inpt"];
-    return always(made, random, in);
+    return random.uniform() >= made.real("p") ? as_given(in["inpt"], in) : always(made, random, in);
+  };
+}
+
+TransformRow::Apply in_place(TransformRow::Apply of_input) {
+  return [of_input = std::move(of_input)](const Arguments &made, Random &random, const Arguments &in) -> Argument {
+    return as_given(of_input(made, random, in), in);
   };
 }
 
@@ -118,7 +125,12 @@ Image moved(const Image &x, const Affine &m, int64_t height, int64_t width, Filt
     const double i = static_cast<double>(column) - to_x, j = static_cast<double>(row) - to_y;
     return {m.a * i + m.b * j + m.c + from_x, m.d * i + m.e * j + m.f + from_y};
   };
-  return warped(x, height, width, where, filter, fill);
+  // The inverse, from the corner on: half a pixel further than from the middle of the first.
+  const auto to = [&, by = 1 / (m.a * m.e - m.b * m.d)](const Place &p) -> Place {
+    const double i = p.x - from_x - 0.5 - m.c, j = p.y - from_y - 0.5 - m.f;
+    return {(m.e * i - m.b * j) * by + to_x + 0.5, (m.a * j - m.d * i) * by + to_y + 0.5};
+  };
+  return warped(x, height, width, where, to, filter, fill);
 }
 
 }  // namespace saltern::transforms

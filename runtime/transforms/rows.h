@@ -1,6 +1,7 @@
 #pragma once
 // For those who write rows of transforms.
 
+#include "runtime/transforms/beside.h"
 #include "runtime/transforms/image.h"
 #include "runtime/transforms/resampling.h"
 #include "runtime/transforms/transform.h"
@@ -15,11 +16,14 @@ std::vector<TransformRow> colour_rows();
 std::vector<TransformRow> augment_rows();
 std::vector<TransformRow> batch_rows();
 
-// Of a function of a picture.
+// Of a function of a picture, which moves what is beside it, too (beside.h).
 using OfImage = std::function<Image(const Arguments &made, Random &random, const Image &x)>;
 TransformRow::Apply of_image(OfImage f);
 // Of one that is called with the probability that the argument p is.
 TransformRow::Apply sometimes(OfImage f);
+
+// Of one that leaves pixels where they are.
+TransformRow::Apply in_place(TransformRow::Apply of_input);
 
 // ---- Draws.
 double drawn(Random &random, double low, double high);

@@ -179,7 +179,7 @@ Argument ten_crop(const Arguments &a, Random &, const Arguments &in) {
 }  // namespace
 
 std::vector<TransformRow> size_rows() {
-  const Signature called("inpt");
+  const Signature called = of_sample(), alone("inpt");
   const auto check_size = [](const Arguments &a) { height_and_width(a, "size"); };
   const auto check_resize = [](const Arguments &a) { filter_of(a); };
   return {
@@ -202,8 +202,8 @@ std::vector<TransformRow> size_rows() {
        of_image(scale_jitter)},
       {"RandomZoomOut", Signature("fill=0, side_range=(1.0, 4.0), p=0.5"), sometimes(zoom_out), called,
        expect_probability},
-      {"FiveCrop", Signature("size"), five_crop, called, check_size},
-      {"TenCrop", Signature("size, vertical_flip=False"), ten_crop, called, check_size},
+      {"FiveCrop", Signature("size"), five_crop, alone, check_size},
+      {"TenCrop", Signature("size, vertical_flip=False"), ten_crop, alone, check_size},
   };
 }
 

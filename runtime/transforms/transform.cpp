@@ -29,8 +29,19 @@ Transform::Transform(const TransformRow &row, const std::vector<Argument> &posit
   if (row.check) row.check(made_with_);
 }
 
-Argument Transform::call(Random &random, const std::vector<Argument> &in) const {
-  return row_->apply(made_with_, random, row_->called_with.bind(row_->name, in));
+Argument Transform::call(Random &random, const std::vector<Argument> &in, const Named &named) const {
+  return row_->apply(made_with_, random, row_->called_with.bind(row_->name, in, named));
+}
+
+Scene Transform::operator()(const Scene &x, Random &random) const {
+  Named beside;
+  if (x.boxes.defined()) beside["boxes"] = x.boxes;
+  if (x.keypoints.defined()) beside["keypoints"] = x.keypoints;
+  const Argument found = call(random, {x.image}, beside);
+  if (beside.empty()) return {nn::variable_of(found).value(), {}, {}};
+  const std::vector<Variable> all = nn::variables_of(found);
+  return {all.at(0).value(), x.boxes.defined() ? all.at(1).value() : Tensor(),
+          x.keypoints.defined() ? all.back().value() : Tensor()};
 }
 
 Transform transform(const std::string &name, const std::vector<Argument> &positional, const Named &named) {

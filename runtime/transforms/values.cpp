@@ -87,16 +87,17 @@ Argument some_frames(const Arguments &a, Random &, const Arguments &in) {
 }  // namespace
 
 std::vector<TransformRow> value_rows() {
-  const Signature called("inpt");
+  const Signature called = of_sample();
   const auto same = [](const Arguments &, Random &, const Arguments &in) { return in["inpt"]; };
   const auto check_type = [](const Arguments &a) { nn::type_named(a.word("dtype")); };
   return {
-      {"Identity", Signature(""), same},
-      {"ToDtype", Signature("dtype, scale=False"),
-       [](const Arguments &a, Random &, const Arguments &in) { return as_type(a, in["inpt"], a.flag("scale")); },
+      {"Identity", Signature(""), in_place(same)},
+      {"ToDtype", Signature("dtype, scale=False"), in_place([](const Arguments &a, Random &, const Arguments &in) {
+         return as_type(a, in["inpt"], a.flag("scale"));
+       }),
        called, check_type},
       {"ConvertImageDtype", Signature("dtype='float32'"),
-       [](const Arguments &a, Random &, const Arguments &in) { return as_type(a, in["inpt"], true); }, called,
+       in_place([](const Arguments &a, Random &, const Arguments &in) { return as_type(a, in["inpt"], true); }), called,
        check_type},
       {"Normalize", Signature("mean, std, inplace=False"), of_image(normalized), called,
        [](const Arguments &a) {
@@ -107,8 +108,8 @@ std::vector<TransformRow> value_rows() {
        [](const Arguments &a) {
          if (!(a.real("sigma") >= 0)) a.refuse("sigma", "0 or more");
        }},
-      {"LinearTransformation", Signature("transformation_matrix, mean_vector"), linear},
-      {"UniformTemporalSubsample", Signature("num_samples"), some_frames, called,
+      {"LinearTransformation", Signature("transformation_matrix, mean_vector"), linear, Signature("inpt")},
+      {"UniformTemporalSubsample", Signature("num_samples"), in_place(some_frames), called,
        [](const Arguments &a) {
          if (a.integer("num_samples") < 1) a.refuse("num_samples", "1 or more");
        }},

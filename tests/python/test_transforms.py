@@ -80,3 +80,83 @@ def test_what_is_wrong_is_named(make, part):
     with pytest.raises((ValueError, TypeError, RuntimeError), match='.*') as error:
         make()
     assert part in str(error.value)
+
+
+# ---- Boxes and key points, beside pixels: what is drawn in a picture is found again where they say.
+
+def drawn(box, height=40, width=50):
+    picture = np.zeros((1, height, width), np.float32)
+    x1, y1, x2, y2 = box
+    picture[:, y1:y2, x1:x2] = 1
+    return picture
+
+
+def box_of(picture):
+    rows, columns = np.nonzero(np.asarray(picture)[0] > 0.5)
+    return [columns.min(), rows.min(), columns.max() + 1, rows.max() + 1]
+
+
+MOVES = {
+    'across': (lambda: transforms.RandomHorizontalFlip(1.0), 0), 'down': (lambda: transforms.RandomVerticalFlip(1.0), 0),
+    'crop': (lambda: transforms.RandomCrop((30, 34)), 0), 'center': (lambda: transforms.CenterCrop((24, 28)), 0),
+    'padded crop': (lambda: transforms.RandomCrop((40, 50), padding=6), 0), 'pad': (lambda: transforms.Pad((1, 2, 3, 4)), 0),
+    'zoom': (lambda: transforms.RandomZoomOut(p=1.0), 0), 'resize': (lambda: transforms.Resize((80, 25)), 1),
+    'part': (lambda: transforms.RandomResizedCrop((60, 60), scale=(0.7, 1.0)), 1.5),
+    'turn': (lambda: transforms.RandomRotation(80), 1.5), 'wide turn': (lambda: transforms.RandomRotation(80, expand=True), 1.5),
+    'center turn': (lambda: transforms.RandomRotation(40, center=(10, 12)), 1.5),
+    'affine': (lambda: transforms.RandomAffine(30, (0.1, 0.1), (0.8, 1.2), 10), 1.5),
+    'perspective': (lambda: transforms.RandomPerspective(0.4, p=1.0, interpolation='nearest'), 1.5),
+    'chain': (lambda: transforms.Compose([transforms.RandomHorizontalFlip(1.0), transforms.ToDtype('float32'),
+                                          transforms.RandomCrop((36, 44)), transforms.Normalize([0.0], [1.0])]), 0),
+}
+
+
+@pytest.mark.parametrize('name', MOVES)
+def test_boxes_go_where_pixels_go(name):
+    make, tolerance = MOVES[name]
+    for seed, box in enumerate(([12, 14, 30, 26], [20, 10, 29, 31])):
+        saltern.manual_seed(seed)
+        y, boxes = make()(drawn(box), boxes=np.array([box], np.float32))
+        np.testing.assert_allclose(array(boxes)[0], box_of(y), atol=tolerance)
+
+
+@pytest.mark.parametrize('name', MOVES)
+def test_key_points_go_where_pixels_go(name):
+    """Middles of spots of some pixels; torchvision's are pixels where they are flipped, and places else."""
+    make, _ = MOVES[name]
+    for seed, (x, y) in enumerate(((20, 18), (28, 25))):
+        saltern.manual_seed(seed)
+        found, points = make()(drawn([x - 1, y - 1, x + 2, y + 2]), keypoints=np.array([[[x, y]]], np.float64))
+        rows, columns = np.nonzero(array(found)[0] > 0.5)
+        np.testing.assert_allclose(array(points)[0, 0], [columns.mean(), rows.mean()], atol=1.5)
+        assert array(points).shape == (1, 1, 2) and points.dtype == 'float64'
+
+
+def test_boxes_are_exact_cut_off_and_of_their_type():
+    x = np.zeros((3, 40, 50), np.uint8)
+    boxes, points = np.array([[0, 0, 50, 40], [10, 20, 20, 30]]), np.array([[10, 20], [49, 39]])
+    y, b, k = transforms.RandomHorizontalFlip(1.0)(x, boxes, points)
+    assert b.dtype == 'int64' and b.tolist() == [[0, 0, 50, 40], [30, 20, 40, 30]] and k.tolist() == [[39, 20], [0, 39]]
+    _, b, k = transforms.CenterCrop((20, 20))(x, boxes=boxes, keypoints=points)
+    assert b.tolist() == [[0, 0, 20, 20], [0, 10, 5, 20]] and k.tolist() == [[-5, 10], [34, 29]]
+    _, b = transforms.Resize((20, 100))(x, boxes=boxes.astype(np.float32))
+    assert b.tolist() == [[0, 0, 100, 20], [20, 10, 40, 15]]
+    turned = transforms.RandomRotation((90, 90), expand=True)(x, boxes=boxes.astype(np.float64))
+    np.testing.assert_allclose(array(turned[1]), [[0, 0, 40, 50], [20, 30, 30, 40]], atol=1e-9)
+    # What moves no pixels gives them back, and without them a picture is all that comes.
+    outside = np.array([[-5.0, -5.0, 90.0, 90.0]])
+    for still in (transforms.ToDtype('float32', scale=True), transforms.ColorJitter(0.5), transforms.RandomHorizontalFlip(0.0),
+                  transforms.RandomApply([transforms.Pad(3)], 0.0), transforms.Identity()):
+        assert still(x, boxes=outside)[1].tolist() == outside.tolist()
+    assert array(transforms.Pad(1)(x)).shape == (3, 42, 52)
+
+
+@pytest.mark.parametrize('call, part', [
+    (lambda x: transforms.Pad(1)(x, boxes=np.zeros((2, 3))), "'boxes'"),
+    (lambda x: transforms.Pad(1)(x, keypoints=np.zeros((2, 3))), "'keypoints'"),
+    (lambda x: transforms.FiveCrop(2)(x, boxes=np.zeros((1, 4))), 'boxes'),
+    (lambda x: transforms.Compose([transforms.RandAugment()])(x, boxes=np.zeros((1, 4))), 'boxes'),
+])
+def test_boxes_that_cannot_be_moved_are_refused(call, part):
+    with pytest.raises((ValueError, TypeError), match=part):
+        call(BYTES)

@@ -5,7 +5,9 @@
                                   transforms.ToDtype('float32', scale=True), transforms.Normalize([0.5], [0.25])])
     x = augment(picture)          # (..., C, H, W), uint8 or real numbers from 0 to 1; a tensor or an array
 
-What is drawn comes from saltern.manual_seed(). Interpolation is a word: 'nearest', 'nearest-exact', 'bilinear' or 'bicubic'.
+    x, boxes, points = augment(picture, boxes=boxes, keypoints=points)       # which go where the pixels go
+
+Boxes are (..., 4), as (x1, y1, x2, y2), and key points (..., 2). What is drawn comes from saltern.manual_seed(). Interpolation is a word: 'nearest', 'nearest-exact', 'bilinear' or 'bicubic'.
 """
 import numpy as np
 
@@ -33,11 +35,11 @@ class Transform:
     def __init__(self, *args, **kwargs):
         self._layer = self._row.make(*map(_plain, args), **{name: _plain(value) for name, value in kwargs.items()})
 
-    def forward(self, *inputs):
-        return self._layer(*inputs)
+    def forward(self, *inputs, **beside):
+        return self._layer(*inputs, **beside)
 
-    def __call__(self, *inputs):
-        return self.forward(*inputs)
+    def __call__(self, *inputs, **beside):
+        return self.forward(*inputs, **beside)
 
     def __repr__(self):
         return f'{type(self).__name__}({self._layer.options()})'
