@@ -115,7 +115,7 @@ struct TrainCommand {
     }
     const Cifar cifar = on_input([&] { return Cifar(folder); });
     BatchOptions shuffled = training.shuffled();
-    shuffled.change = mirrored_and_moved(most_pixels, training.seed);
+    shuffled.change = mirrored_and_moved(32, most_pixels, training.seed);
     const Loader train = batches_of(cifar.train, shuffled), test = batches_of(cifar.test, ProgramOptions::in_order());
 
     nn::manual_seed(training.seed);

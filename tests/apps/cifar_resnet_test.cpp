@@ -33,8 +33,8 @@ TEST(Augmentation, PicturesAreMirroredAndMovedAndBlackComesIn) {
   const Batch before = one_picture(0);
   for (int64_t epoch = 0; epoch < 200; ++epoch) {
     Batch b = one_picture(epoch), again = one_picture(epoch);
-    mirrored_and_moved(1, 3)(b);
-    mirrored_and_moved(1, 3)(again);
+    mirrored_and_moved(5, 1, 3)(b);
+    mirrored_and_moved(5, 1, 3)(again);
     ASSERT_EQ(b.images.reals(), again.images.reals());
     seen.insert(b.images.reals());
     // By the middle, which is never moved out, one knows how it was moved; then every pixel is told.
