@@ -16,6 +16,7 @@
 #include "apps/saltern/loaded_model.h"
 #include "apps/saltern/training_model.h"
 #include "generators/model/kernel_library.h"
+#include "generators/model/model_name.h"
 #include "runtime/report/progress.h"
 
 namespace saltern {
@@ -39,7 +40,8 @@ std::string name_from(const std::string &path) {
   std::string name = std::filesystem::path(path).stem().string();
   for (char &c : name)
     if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
-  return name.empty() || !std::isalpha(static_cast<unsigned char>(name[0])) ? "model_" + name : name;
+  const bool can_begin = !name.empty() && std::isalpha(static_cast<unsigned char>(name[0]));
+  return can_begin && generators::refusal_of_name(name).empty() ? name : "model_" + name;
 }
 
 nlohmann::ordered_json as_json(const std::string &name, const generators::CompiledModel &made, double seconds) {

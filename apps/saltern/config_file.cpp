@@ -125,6 +125,11 @@ std::vector<ConfigEntry> read_config(const std::string &text, const std::string 
   return ConfigReading(text, path).all();
 }
 
+bool is_given(const CLI::Option &option) {
+  const bool is_flag = option.get_expected_max() == 0;
+  return option.count() > 0 && (!is_flag || option.as<bool>());
+}
+
 void use_config(CLI::App &command, const std::string &path) {
   const std::vector<uint8_t> bytes = on_input([&] { return read_file(path, most_bytes); });
   const std::string text(bytes.begin(), bytes.end());

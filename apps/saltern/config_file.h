@@ -16,7 +16,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace saltern {
 
@@ -28,6 +29,9 @@ struct ConfigEntry {
 
 // Errors name `path`.
 std::vector<ConfigEntry> read_config(const std::string &text, const std::string &path);
+
+// Whether an option was given, there or on the command line; a flag that was said to be off was not.
+bool is_given(const CLI::Option &option);
 
 // Gives the command those of its options that it has not.
 void use_config(CLI::App &command, const std::string &path);

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "apps/saltern/command.h"
+#include "apps/saltern/config_file.h"
 #include "apps/saltern/value_facts.h"
 #include "runtime/data/jpeg.h"
 #include "runtime/onnx/prepare_picture.h"
@@ -90,8 +91,17 @@ void put(const Tensor &batch, int64_t n, const Tensor &pixels, const Dimensions 
 
 }  // namespace
 
+namespace {
+constexpr const char *group = "Pictures";
+}
+
+void expect_no_picture_options(const CLI::App &app, const std::string &why) {
+  if (why.empty()) return;
+  for (const CLI::Option *o : app.get_options([](const CLI::Option *each) { return each->get_group() == group; }))
+    if (is_given(*o)) throw BadInput(o->get_name() + ": " + why);
+}
+
 void PictureOptions::add_to(CLI::App &app) {
-  constexpr const char *group = "Pictures";
   app.add_option("--resize", resize, "Make the shorter side so many pixels, or the picture WIDTHxHEIGHT")->group(group);
   app.add_option("--crop", crop, "Then take PIXELS by PIXELS, or WIDTHxHEIGHT, from the middle")->group(group);
   app.add_option("--scale", scale, "What values of 0 to 255 are multiplied by; by default, 1/255 for real inputs")

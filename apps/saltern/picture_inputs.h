@@ -24,6 +24,9 @@ struct PictureOptions {
   void add_to(CLI::App &app);
 };
 
+// Throws BadInput where one of these options was given and, as `why` says, means nothing; nothing where it is empty.
+void expect_no_picture_options(const CLI::App &app, const std::string &why);
+
 bool are_pictures(const std::vector<std::string> &paths);
 
 // A batch of these .png files for the input of that name. Throws BadInput where they do not fit it.

@@ -247,7 +247,15 @@ void define_run(CLI::App &app, Action &chosen) {
       "  saltern run model.onnx --inputs data.npz --outputs out.npz\n"
       "  saltern run resnet50.onnx --inputs cat.png --resize 256 --crop 224 --mean 0.485,0.456,0.406\n"
       "      --std 0.229,0.224,0.225 --top 5 --labels imagenet.txt");
-  app.callback([o, &chosen] { chosen = [o] { return run(*o); }; });
+  app.callback([o, &app, &chosen] {
+    chosen = [o, &app] {
+      expect_no_picture_options(app, are_pictures(o->inputs) ? "" : "the inputs are arrays, and not pictures");
+      if (app.get_option("--format")->count() > 0 &&
+          (o->outputs.empty() || std::filesystem::path(o->outputs).extension() == ".npz"))
+        throw BadInput("--format: --outputs is no folder");
+      return run(*o);
+    };
+  });
 }
 
 void define_run_batch(CLI::App &app, Action &chosen) {

@@ -63,6 +63,7 @@ std::map<std::string, std::string> TrainOptions::conditions() const {
           {"schedule", joined(loop.schedule)},
           {"milestones", CLI::detail::join(loop.milestones)},
           {"schedule-by-steps", loop.by_steps ? "true" : "false"},
+          {"clip-norm", text(loop.clip_norm)},
           {"freeze", joined(learner.freeze)},
           {"replace-head", std::to_string(learner.head)},
           {"steps", compiled.value_or(learner.layers.empty()) ? "compiled" : "by library kernels"},
@@ -139,6 +140,12 @@ struct Held {
   }
 };
 
+// What --validation says where it is a part of the data; else 0.
+double share_of(const std::string &validation) {
+  double share = 0;
+  return CLI::detail::lexical_cast(validation, share) && share > 0 && share < 1 ? share : 0;
+}
+
 struct AllData {
   TrainingData training;
   std::optional<TrainingData> validation;
@@ -158,8 +165,8 @@ AllData all_data(const TrainOptions &o, const DataFiles &files, const Learner &l
     shuffled.size = in_order.size = o.training.batch;
     shuffled.seed = o.loop.seed;
     in_order.shuffle = false;
-    double share = 0;
-    const bool is_share = CLI::detail::lexical_cast(o.validation, share) && share > 0 && share < 1;
+    const double share = share_of(o.validation);
+    const bool is_share = share > 0;
     if (is_share) {
       const Held held(files.size(), share, o.loop.seed);
       shuffled.order = held.training;
@@ -222,7 +229,29 @@ void say(const TrainOptions &o, Trainer &trainer, Learner &learner, const AllDat
   for (const auto &[name, why] : data.skipped()) std::printf("left out: %s: %s\n", name.c_str(), why.c_str());
 }
 
-int trained(const TrainOptions &o) {
+// What would be left out without a word is refused.
+void expect_used(const TrainOptions &o, const DataFiles &files, const CLI::App &app) {
+  const auto given = [&](const char *option) { return is_given(*app.get_option(option)); };
+  const struct {
+    const char *option, *without;
+  } needs[] = {{"--keep", "--checkpoints"},
+               {"--checkpoint-every", "--checkpoints"},
+               {"--validation-transform", "--validation"},
+               {"--statistics-every", "--log"},
+               {"--schedule-by-steps", "--schedule"}};
+  for (const auto &[option, without] : needs)
+    if (given(option) && !given(without)) throw BadInput(std::string(option) + " says nothing without " + without);
+  const bool validates_files = !o.validation.empty() && share_of(o.validation) == 0;
+  const bool are_pictures =
+      files.are_pictures() || (validates_files && DataFiles::are_pictures(o.validation, DataFiles::Part::validation));
+  const bool are_read_so = o.transforms.empty() || (!o.validation.empty() && o.validation_transforms.empty());
+  expect_no_picture_options(app, !are_pictures  ? "the data are arrays, and not pictures"
+                                 : !are_read_so ? "transforms get pictures as they are"
+                                                : "");
+  if (o.reading.skip_damaged && !are_pictures) throw BadInput("--skip-damaged: the data are arrays, and not pictures");
+}
+
+int trained(const TrainOptions &o, const CLI::App &app) {
   const auto begin = std::chrono::steady_clock::now();
   o.threads.use();
   expect_writable_model(o.output, o.learner.layers.empty());
@@ -233,12 +262,11 @@ int trained(const TrainOptions &o) {
     throw BadInput("-o " + o.output + ": its weights would be written over " + weights.string() + ", the model itself");
   if (!o.loop.report.empty()) expect_folder_of(o.loop.report);
   const DataFiles files = on_input([&] { return DataFiles(o.data); });
+  expect_used(o, files, app);
   const Shape sample = on_input([&] { return files.sample(o.reading_with("--transform", o.transforms)); });
   const std::unique_ptr<Learner> learner = learner_of(o.learner, o.training, sample, o.loop.seed);
   const bool compiled = o.compiled.value_or(o.learner.layers.empty());
   if (!compiled && o.training.memory > 0) throw BadInput("--memory: only compiled steps have a budget");
-  if (compiled && (o.loop.clip_norm > 0 || o.loop.accumulate > 1))
-    throw BadInput("--clip-norm and --accumulate are for steps that are not compiled: --tape");
   const AllData data = all_data(o, files, *learner, compiled || learner->takes_whole_batches());
   Module &net = learner->net();
   const std::unique_ptr<Optimizer> optimizer = on_input([&] { return o.training.optimizer_of(net); });
@@ -252,11 +280,19 @@ int trained(const TrainOptions &o) {
   std::optional<CompiledStep> step;
   if (compiled) {
     net.train();
-    step = on_input([&] {
-      return compile_step(net, loss, *optimizer, learner->form().x, learner->form().labels,
-                          {o.threads.threads, nullptr, static_cast<int64_t>(o.training.memory)});
-    });
-    options.compiled = [&](const Examples &e) { return (*step)(e.x, e.target); };
+    StepOptions how;
+    how.threads = o.threads.threads;
+    how.memory = static_cast<int64_t>(o.training.memory);
+    how.accumulate = static_cast<int>(o.loop.accumulate);
+    std::swap(how.clip_norm, options.clip_norm);
+    step =
+        on_input([&] { return compile_step(net, loss, *optimizer, learner->form().x, learner->form().labels, how); });
+    options.compiled = [&](const std::vector<Examples> &batches) {
+      double sum = 0;
+      for (const Examples &e : batches) sum += static_cast<double>((*step)(e.x, e.target));
+      step->finish();
+      return sum / static_cast<double>(batches.size());
+    };
   }
   expect_known(o.loop.best, options, data.validation.has_value());
   Trainer trainer = on_input([&] { return Trainer(net, loss, *optimizer, options); });
@@ -281,7 +317,7 @@ int trained(const TrainOptions &o) {
 int run_train(TrainOptions &o, CLI::App &app) {
   find_net(o, app);
   try {
-    return trained(o);
+    return trained(o, app);
   } catch (const BadInput &e) {
     throw BadInput(o.config + (o.config.empty() ? "" : ": ") + e.what());
   }

@@ -30,10 +30,6 @@ struct MnistFiles {
   }
 };
 
-bool is_picture_folder(const std::string &path, DataFiles::Part part) {
-  return fs::is_directory(path) && !fs::exists(MnistFiles(path, part).images);
-}
-
 struct Samples {
   Tensor x, y;
 };
@@ -132,8 +128,12 @@ Loader in_whole_batches(Loader loader, int64_t size) {
 
 }  // namespace
 
+bool DataFiles::are_pictures(const std::string &path, Part part) {
+  return fs::is_directory(path) && !fs::exists(MnistFiles(path, part).images);
+}
+
 DataFiles::DataFiles(std::string path, Part part)
-    : path_(std::move(path)), is_folder_of_pictures_(is_picture_folder(path_, part)) {
+    : path_(std::move(path)), is_folder_of_pictures_(are_pictures(path_, part)) {
   if (is_folder_of_pictures_) return;
   const Samples s = read_samples(path_, part);
   x_ = s.x;

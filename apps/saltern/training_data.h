@@ -36,6 +36,9 @@ class DataFiles {
   // Reads arrays at once, and of pictures their names.
   explicit DataFiles(std::string path, Part part = Part::training);
 
+  static bool are_pictures(const std::string &path, Part part = Part::training);
+  bool are_pictures() const { return is_folder_of_pictures_; }
+
   // Of one x. Empty for pictures without transforms, which become what is wanted.
   Shape sample(const DataOptions &options) const;
   int64_t size() const;

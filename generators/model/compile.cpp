@@ -13,6 +13,7 @@
 #include "generators/model/kernel_jobs.h"
 #include "generators/model/kernel_memory.h"
 #include "generators/model/memory_budget.h"
+#include "generators/model/model_name.h"
 #include "generators/model/passes/passes.h"
 #include "generators/model/planned_model.h"
 #include "generators/model/samples.h"

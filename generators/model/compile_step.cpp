@@ -1,5 +1,6 @@
 #include "generators/model/compile_step.h"
 
+#include <cmath>
 #include <cstring>
 
 #include "generators/model/compile.h"
@@ -25,8 +26,10 @@ struct CompiledStep::Parts {
   std::unique_ptr<generators::TemporaryFolder> forgotten;  // instead of the cache where there is none
   std::unique_ptr<CompiledLibrary> library;
   std::vector<State> states;
-  // Of steps of several batches: how many, how many were taken, and what is added up for each parameter.
+  // Where only gradients are compiled: how many batches make a step, how many were taken, and what is added up for each
+  // parameter.
   int accumulate = 1, taken = 0;
+  double clip_norm = 0;
   std::vector<std::pair<Variable, Tensor>> sums;
 
   void add(size_t number, const Tensor &value) {
@@ -72,8 +75,16 @@ void CompiledStep::finish() const {
     std::memset(sum.raw(), 0, sum.bytes());
     sum.written();
   }
-  scale_gradients(parameters, 1.0 / parts_->taken);
+  if (parts_->taken > 1) scale_gradients(parameters, 1.0 / parts_->taken);
   parts_->taken = 0;
+  if (const double most = parts_->clip_norm; most > 0) {
+    const double norm = total_norm(gradients_of(parameters));
+    if (!std::isfinite(norm)) {
+      parts_->optimizer->clear_gradients();
+      fail("a compiled step: the norm of the gradients is ", norm);
+    }
+    if (norm > most) scale_gradients(parameters, most / norm);
+  }
   parts_->optimizer->step();
   parts_->optimizer->clear_gradients();
 }
@@ -87,7 +98,7 @@ float CompiledStep::operator()(const std::vector<Tensor> &inputs) const {
   parts_->before();
   const std::vector<Tensor> made = parts_->library->run(inputs);
   parts_->after();
-  if (parts_->accumulate > 1 && ++parts_->taken == parts_->accumulate) finish();
+  if (!parts_->sums.empty() && ++parts_->taken == parts_->accumulate) finish();
   return static_cast<float>(made.at(0).item());
 }
 
@@ -121,13 +132,15 @@ CompiledStep compile_step(Module &net, const NamedTensors &inputs, const LossOfI
                           const StepOptions &options) {
   auto parts = std::make_unique<CompiledStep::Parts>();
   if (options.accumulate < 1) fail("a compiled step of ", options.accumulate, " batches; at least 1 is taken");
+  if (!(options.clip_norm >= 0)) fail("a compiled step clips by a norm of ", options.clip_norm, "; expected 0 or more");
   parts->accumulate = options.accumulate;
-  const Graph graph =
-      options.accumulate > 1 ? gradient_step(net, inputs, loss) : training_step(net, inputs, loss, optimizer);
+  parts->clip_norm = options.clip_norm;
+  const bool only_gradients = options.accumulate > 1 || options.clip_norm > 0;
+  const Graph graph = only_gradients ? gradient_step(net, inputs, loss) : training_step(net, inputs, loss, optimizer);
   std::map<std::string, Tensor> all = optimizer.state();
   for (const auto &[name, p] : net.named_parameters()) {
     const std::string sum = "gradient." + name;
-    if (options.accumulate == 1 || !graph.values.count(sum)) continue;
+    if (!only_gradients || !graph.values.count(sum)) continue;
     all[sum] = Tensor::like(p.value());
     std::memset(all[sum].raw(), 0, all[sum].bytes());
     parts->sums.emplace_back(p, all[sum]);

@@ -27,9 +27,12 @@ struct StepOptions {
   // The bytes that a step may take (memory_bytes()); 0: as many as it likes. Where that is less, values of the forward half are
   // computed again for the backward half, as few as it takes. An Error has the least that is possible where it is more.
   int64_t memory = 0;
-  // So many batches make a step: their gradients are added up, and the optimizer moves by the mean. Its update is the tape's.
+  // So many batches make a step: their gradients are added up, and the optimizer moves by the mean.
   int accumulate = 1;
   bool exact_convolutions = false;  // CompileOptions' (compile.h)
+  // Gradients whose norm together is above are scaled down to it; 0: they stay as they are. Where this or accumulate is given,
+  // gradients are compiled, and the optimizer's update is the tape's.
+  double clip_norm = 0;
 };
 
 class CompiledStep {

@@ -148,16 +148,6 @@ DriverFacts facts_of(const Plan &plan, const std::string &name, bool weights_ins
 
 }  // namespace
 
-void check_model_name(const std::string &name) {
-  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
-  const bool good = !name.empty() && name.size() <= 60 && letter(name[0]) && name[0] != '_' &&
-                    std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
-  if (!good)
-    fail("'", name,
-         "' cannot name a model: expected a C identifier of 60 characters at most that begins with a letter");
-  if (name.rfind("halide", 0) == 0) fail("'", name, "' cannot name a model: the prefix halide is taken");
-}
-
 std::string header_text(const Plan &plan, const std::string &name, bool weights_inside) {
   return driver_source("NAME.h", facts_of(plan, name, weights_inside));
 }

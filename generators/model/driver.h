@@ -14,9 +14,6 @@ struct CpuNeed {
   std::vector<uint64_t> features;
 };
 
-// Throws unless `name` is a C identifier that can stand before all symbols of a model.
-void check_model_name(const std::string &name);
-
 // `weights_inside`: in the library; else in a file of their own, NAME.weights.
 std::string header_text(const Plan &plan, const std::string &name, bool weights_inside);
 std::string driver_text(const Plan &plan, const std::string &name, bool weights_inside, const CpuNeed &least,

@@ -9,6 +9,7 @@
 #include "generators/model/driver.h"
 #include "generators/model/driver_source.h"
 #include "generators/model/kernel_jobs.h"
+#include "generators/model/model_name.h"
 #include "generators/model/toolchain.h"
 #include "generators/targets.h"
 #include "runtime/files/file.h"

@@ -23,8 +23,8 @@ Trainer::Trainer(Module &net, Loss loss, Optimizer &optimizer, TrainerOptions op
   if (!(options_.clip_norm >= 0)) fail("training: gradients are clipped to a norm of ", options_.clip_norm);
   if (!(options_.average >= 0 && options_.average < 1))
     fail("training: the averages' decay is ", options_.average, "; expected 0 to 1, without 1");
-  if (options_.compiled && (options_.accumulate != 1 || options_.clip_norm != 0))
-    fail("training: a compiled step neither clips gradients nor adds those of several batches");
+  if (options_.compiled && options_.clip_norm != 0)
+    fail("training: nobody sees the gradients of a compiled step; it clips them by itself (StepOptions::clip_norm)");
   if (options_.average != 0) averages_ = std::make_unique<Averages>(net, options_.average);
   best_ = Monitor{options_.checkpoints.best}.worst();
 }
@@ -145,17 +145,17 @@ double Trainer::tape_step(const std::vector<Examples> &batches) {
   return loss;
 }
 
-double Trainer::compiled_step(const Examples &batch) {
-  const double loss = options_.compiled(batch);
+double Trainer::compiled_step(const std::vector<Examples> &batches) {
+  const double loss = options_.compiled(batches);
   if (!std::isfinite(loss)) fail("step ", step_ + 1, ": the loss is ", loss);
-  epoch_loss_.add(loss, static_cast<double>(batch.size()));
+  for (const Examples &b : batches) epoch_loss_.add(loss, static_cast<double>(b.size()));
   return loss;
 }
 
 void Trainer::take_step(const std::vector<Examples> &batches) {
   net_.train();
   if (options_.rate) optimizer_.set_rate(options_.rate(step_));
-  const double loss = options_.compiled ? compiled_step(batches[0]) : tape_step(batches);
+  const double loss = options_.compiled ? compiled_step(batches) : tape_step(batches);
   if (averages_) averages_->update();
   ++step_;
   batch_ += static_cast<int64_t>(batches.size());

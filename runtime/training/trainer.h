@@ -39,10 +39,11 @@ struct TrainerOptions {
   CheckpointOptions checkpoints = {};
   // What else has to be as it was for training to be resumed, by name: facts of the data, of what the net is made with.
   std::map<std::string, std::string> conditions = {};
-  // Takes a step and gives its loss, in the place of the tape: compile_step() of generators/model/compile_step.h, of the same net,
-  // loss and optimizer. Nobody sees its gradients and what the net says in it: clip_norm and accumulate are refused, metrics are
-  // those of validation only, and batches are of one size.
-  std::function<double(const Examples &)> compiled = nullptr;
+  // Takes a step of these batches, `accumulate` of them or at the end of an epoch fewer, and gives its loss, in the place of the
+  // tape: compile_step() of generators/model/compile_step.h, of the same net, loss and optimizer. Nobody sees its gradients and
+  // what the net says in it: it clips by itself (StepOptions::clip_norm), metrics are those of validation only, and batches are
+  // of one size.
+  std::function<double(const std::vector<Examples> &)> compiled = nullptr;
   int64_t steps_a_point = 20;  // of the history's loss by steps
 };
 
@@ -101,7 +102,7 @@ class Trainer {
   bool train_epoch(const Loader &train);  // whether it came to its end
   void take_step(const std::vector<Examples> &batches);
   double tape_step(const std::vector<Examples> &batches);
-  double compiled_step(const Examples &batch);
+  double compiled_step(const std::vector<Examples> &batches);
   double accumulate(const Examples &batch, double weight);
   void close_epoch(const Loader *validation);
   void save();

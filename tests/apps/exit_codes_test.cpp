@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "runtime/graph/model_file.h"
 #include "runtime/tensor/npz.h"
 #include "tests/apps/run_program.h"
@@ -131,6 +133,27 @@ TEST_F(ExitCodes, AnOperatorThatIsNotSupportedIsThree) {
     expect(reads ? 0 : 3, c, reads ? "" : "NoSuchOperator");
   }
   expect(3, "info " + path + " --lowered --svg " + folder.file("out.svg"), "NoSuchOperator");
+}
+
+// Its header, its library and its functions would stand in the place of the system's.
+TEST_F(ExitCodes, ANameOfTheSystemIsNoNameOfAModel) {
+  for (const auto &[name, owner] : {std::pair("pthread", "prefix pthread"), std::pair("string", "string.h"),
+                                    std::pair("m", "libm"), std::pair("timer", "timer_")})
+    expect(2, "compile " + onnx + " -o " + folder.file("out") + " --name " + name, owner);
+  const std::string taken = folder.file("time.onnx");  // a name of a file is only where it comes from
+  std::filesystem::copy_file(onnx, taken);
+  const Said said = run_program("saltern", "compile " + taken + " --json -o " + folder.file("out"),
+                                "SALTERN_CACHE=" + folder.file("cache"));
+  EXPECT_EQ(said.code, 0) << said.all;
+  EXPECT_TRUE(contains(said.out, "\"model_time\"")) << said.out;
+}
+
+TEST_F(ExitCodes, OptionsThatSayNothingAreTwo) {
+  const std::string run = "run " + onnx + " --inputs " + data;
+  expect(2, run + " --resize 8", "--resize: the inputs are arrays");
+  expect(2, run + " --bgr", "--bgr: the inputs are arrays");
+  expect(2, run + " --format npy", "--format");
+  expect(2, run + " --format npy --outputs " + folder.file("out.npz"), "--format");
 }
 
 }  // namespace

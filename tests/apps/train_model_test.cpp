@@ -264,10 +264,35 @@ TEST_F(TrainModel, AFileLearnsFromAFileWithANewHeadAndFrozenLayers) {
   expect_bad("--freeze 'none.*'", "5.weight");
   expect_bad("--freeze '*'", "no parameter left");
   expect_bad("--tape --memory 64MB", "--memory");
-  expect_bad("--clip-norm 1", "--tape");
+  expect_bad("--keep 2", "--checkpoints");
+  expect_bad("--checkpoint-every 2", "--checkpoints");
+  expect_bad("--validation-transform 'Identity()'", "--validation");
+  expect_bad("--statistics-every 5", "--log");
+  expect_bad("--resize 8", "--resize: the data are arrays");
+  expect_bad("--mean 0.5", "--mean: the data are arrays");
+  expect_bad("--skip-damaged", "--skip-damaged: the data are arrays");
   EXPECT_EQ(train("--memory 64MB").code, 0) << "steps are compiled unless --tape says otherwise";
   expect_bad("--replace-head 1", "a label is 1");
   expect_bad("--loss mse", "'y'");
+}
+
+TEST_F(TrainModel, CompiledStepsClipAndAddUpAsTheTapeDoes) {
+  write_pictures(folder.file("data.npz"));
+  const auto losses = [&](const std::string &arguments) {
+    const Said said = run_program("saltern",
+                                  "train " + folder.file("net.onnx") + " --data " + folder.file("data.npz") +
+                                      " --batch 4 --epochs 3 --optimizer sgd --rate 0.1 --replace-head 2 --json -o " +
+                                      folder.file("learned.onnx") + " " + arguments,
+                                  "SALTERN_CACHE=" + folder.file("cache"));
+    EXPECT_EQ(said.code, 0) << said.all;
+    return nlohmann::json::parse(said.out, nullptr, false)["losses"].get<std::vector<double>>();
+  };
+  const std::vector<double> plain = losses("");
+  for (const char *how : {"--clip-norm 0.05", "--accumulate 3", "--accumulate 3 --clip-norm 0.05"}) {
+    const std::vector<double> compiled = losses(how), tape = losses(std::string("--tape ") + how);
+    EXPECT_GT(std::abs(compiled.back() - plain.back()), 1e-3) << how << " changes nothing";
+    for (size_t i = 0; i < tape.size(); ++i) EXPECT_NEAR(compiled[i], tape[i], 1e-3) << how;
+  }
 }
 
 TEST_F(TrainModel, WeightsAreNotWrittenOverTheModel) {
@@ -313,6 +338,9 @@ TEST_F(TrainModel, PicturesInFoldersAreClasses) {
   const Said stopped = train("");
   EXPECT_EQ(stopped.code, 2) << stopped.all;
   EXPECT_NE(stopped.all.find("broken.png"), std::string::npos) << stopped.all;
+  const Said unused = train("--transform 'Resize((6, 6))' --crop 4");
+  EXPECT_EQ(unused.code, 2) << unused.all;
+  EXPECT_NE(unused.all.find("--crop: transforms"), std::string::npos) << unused.all;
   const Said skipped = train("--skip-damaged");
   ASSERT_EQ(skipped.code, 0) << skipped.all;
   EXPECT_EQ(nlohmann::json::parse(skipped.out, nullptr, false)["skipped"].size(), 1U);

@@ -8,10 +8,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 
 #include "generators/model/temporary_folder.h"
 #include "runtime/autograd/backward.h"
 #include "runtime/layers/random_stream.h"
+#include "runtime/optim/clipping.h"
 #include "tests/errors.h"
 #include "tests/training_problems.h"
 
@@ -195,6 +197,38 @@ TEST(CompiledStep, TakesTurnsWithTheTapeAndFollowsTheRate) {
   Sequential stranger(nn::Linear(2, 2));
   SGD of_stranger(stranger, {0.1, 0.9});
   expect_error([&] { compile_step(t.net, problem.loss, of_stranger, batch.x, batch.labels); }, {"of another net"});
+}
+
+// Gradients whose norm is above are scaled down, as those of the tape.
+TEST(CompiledStep, ClipsGradients) {
+  const Problem problem = rows_of_numbers();
+  constexpr double most = 0.1;
+  std::vector<State> found;
+  for (const bool compiled : {false, true}) {
+    Training t(problem, true);
+    Random any(1);
+    const Batch like = problem.batch(any);
+    StepOptions options;
+    options.clip_norm = most;
+    std::optional<CompiledStep> step;
+    if (compiled) step = compile_step(t.net, problem.loss, *t.optimizer, like.x, like.labels, options);
+    for (int i = 0; i < 4; ++i) {
+      const Batch batch = problem.batch(t.data);
+      if (compiled) {
+        (*step)(batch.x, batch.labels);
+        continue;
+      }
+      backward(problem.loss(t.net(batch.x), batch.labels));
+      const std::vector<Variable> all = t.net.parameters();
+      const double norm = total_norm(gradients_of(all));
+      EXPECT_GT(norm, most) << "nothing is clipped";
+      scale_gradients(all, most / norm);
+      t.optimizer->step();
+      t.optimizer->clear_gradients();
+    }
+    found.push_back(t.state());
+  }
+  expect_near(found[1], found[0], 1e-4);
 }
 
 // Three batches make a step, and two the last one, as gradients of the tape are added up.
