@@ -63,7 +63,8 @@ inline Value gru_cell(const Value &w, const Value &r, const Value &h, const Valu
   return gru_next(f(gate(w, r, h, at.update)), g(gate_of(w, h, at.hidden) + reset_product), h);
 }
 
-// A gate that sees c, of what goes into it; p may be undefined.
+// A gate that sees c, of what goes into it; p may be undefined. Where it is not, gates stand as ONNX has them: `which` is the
+// place of peepholes, too.
 inline Value lstm_gate(const Value &into, const Value &c, const Value &p, int which, const Activation &f) {
   if (!p.defined()) return f(into);
   return f(into + inlined(c.extents(), [&](const Axes &at) { return p(at.back() + which * c.extent(-1)) * c.at(at); }));

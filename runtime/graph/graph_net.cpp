@@ -73,6 +73,10 @@ std::vector<Variable> GraphNet::computed(const Graph::Node &n, const std::vector
 }
 
 Variable GraphNet::output(const std::string &name, const std::vector<Variable> &inputs) {
+  return run({name}, inputs)[0];
+}
+
+std::vector<Variable> GraphNet::run(const std::vector<std::string> &outputs, const std::vector<Variable> &inputs) {
   if (inputs.size() != graph_.inputs.size()) fail(inputs.size(), " inputs for a graph of ", graph_.inputs.size());
   std::map<std::string, Variable> values;
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -82,11 +86,11 @@ Variable GraphNet::output(const std::string &name, const std::vector<Variable> &
            "; the graph takes ", facts(v.type).name, " ", to_string(v.shape));
     values[graph_.inputs[i]] = inputs[i];
   }
-  const auto needed = graph_.needed_for({name});
+  const auto needed = graph_.needed_for(outputs);
   std::map<std::string, int> readers;
   for (const Graph::Node &n : graph_.nodes)
     for (const std::string &i : n.inputs) ++readers[i];
-  ++readers[name];
+  for (const std::string &name : outputs) ++readers[name];
   const auto value = [&](const std::string &i) -> Variable {
     if (const auto p = parameters_.find(i); p != parameters_.end()) return p->second;
     if (const auto b = buffers_.find(i); b != buffers_.end()) return b->second;
@@ -102,7 +106,9 @@ Variable GraphNet::output(const std::string &name, const std::vector<Variable> &
     for (const std::string &i : n.inputs)
       if (--readers[i] == 0) values.erase(i);
   }
-  return value(name);
+  std::vector<Variable> all;
+  for (const std::string &name : outputs) all.push_back(value(name));
+  return all;
 }
 
 void GraphNet::freeze_statistics(const std::string &buffer) {

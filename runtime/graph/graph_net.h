@@ -21,8 +21,9 @@ class GraphNet : public Module {
   // A lowered graph without state or open sizes. Parameters have memory of their own, that of convolutions as kernels want it.
   GraphNet(Graph graph, const std::vector<std::string> &parameters);
 
-  // An output of the graph, of all its inputs in their order.
+  // An output of the graph, of all its inputs in their order; or several, of one run.
   Variable output(const std::string &name, const std::vector<Variable> &inputs);
+  std::vector<Variable> run(const std::vector<std::string> &outputs, const std::vector<Variable> &inputs);
   // The first output of one input.
   Variable forward(const Variable &x) override;
   void visit(Visitor &v) override;

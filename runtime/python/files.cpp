@@ -1,13 +1,17 @@
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "runtime/graph/graph_net.h"
 #include "runtime/graph/trace.h"
+#include "runtime/nn/layer.h"
 #include "runtime/onnx/export.h"
 #include "runtime/onnx/lower_model.h"
 #include "runtime/onnx/optimize.h"
 #include "runtime/onnx/run_model.h"
+#include "runtime/onnx/trainable.h"
 #include "runtime/python/bindings.h"
 #include "runtime/tensor/checkpoint.h"
 
@@ -45,6 +49,24 @@ Tensors run(const Model &model, const Tensors &inputs) {
   return out;
 }
 
+// A model as a net that trains, for inputs of these shapes, whose first extent is the batch; and its outputs.
+std::pair<std::shared_ptr<GraphNet>, std::vector<std::string>> net_of(const Model &model, const Tensors &inputs) {
+  std::map<std::string, Shape> shapes;
+  std::optional<int64_t> batch;
+  for (const std::string &name : required_inputs(model)) {
+    const auto given = inputs.find(name);
+    if (given == inputs.end()) fail("the input '", name, "' is missing");
+    const Shape &shape = shapes[name] = given->second.shape();
+    if (shape.empty() || batch.value_or(shape[0]) != shape[0])
+      fail("the input '", name, "' is ", to_string(shape),
+           "; expected a batch, of which all inputs have the same extent");
+    batch = shape[0];
+  }
+  if (!batch) fail("the model has no inputs");
+  TrainableModel made = trainable(model, shapes, *batch);
+  return {std::make_shared<GraphNet>(std::move(made.graph), made.parameters), made.outputs};
+}
+
 // What was computed from inputs while a Recording lived; `names` are those of constants.
 Graph traced(const NamedVariables &inputs, const NamedVariables &outputs, const Tensors &names) {
   std::map<std::string, Tensor> constants;
@@ -74,7 +96,19 @@ void bind_files(nb::module_ &m) {
       .def_prop_ro("inputs", required_inputs)
       .def_prop_ro("outputs", [](const Model &model) { return model.graph.outputs; })
       .def("run", run)
+      .def("net", net_of, nb::arg("inputs"))
       .def("lowered", lowered, nb::arg("inputs"));
+  nb::class_<GraphNet>(m, "GraphNet")
+      .def("run", &GraphNet::run, nb::arg("outputs"), nb::arg("inputs"))
+      .def("parameters", [](GraphNet &net) { return net.named_parameters(); })
+      .def("state",
+           [](GraphNet &net) {
+             NamedVariables all;
+             for (const auto &[name, t] : net.state()) all.emplace_back(name, Variable(t));
+             return all;
+           })
+      .def("set_parameters", [](GraphNet &net, const Tensors &all) { nn::set_parameters(net, all); })
+      .def("train", [](GraphNet &net, bool on) { net.train(on); });
   m.def("load_onnx", load_onnx);
 }
 

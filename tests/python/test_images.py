@@ -134,5 +134,5 @@ BAD = [
 @pytest.mark.parametrize('number', range(len(BAD)))
 def test_bad_input(number):
     call, says = BAD[number]
-    with pytest.raises((TypeError, ValueError), match=says):
+    with pytest.raises((TypeError, ValueError, IndexError), match=says):
         call()

@@ -247,6 +247,14 @@ def test_pickles_are_the_same_nets():
         pickle.dumps(net(x))
 
 
+def test_nets_with_parametrizations_are_pickled():
+    net = nn.Sequential(nn.utils.weight_norm(nn.Linear(3, 4)), nn.utils.spectral_norm(nn.Linear(4, 2))).eval()
+    x = saltern.ones(2, 3)
+    for again in (pickle.loads(pickle.dumps(net)), copy.deepcopy(net)):
+        np.testing.assert_array_equal(again(x).numpy(), net(x).numpy())
+        assert [n for n, _ in again.named_parameters()] == [n for n, _ in net.named_parameters()]
+
+
 def applied(net, x):
     return net(x).detach()
 

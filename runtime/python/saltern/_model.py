@@ -13,17 +13,18 @@ class Model:
         self._model = model
         self.input_names, self.output_names = list(inputs), list(outputs)
 
-    def named(self, args, kwargs):
-        """The inputs by name, as tensors."""
-        if len(args) > len(self.input_names):
-            raise TypeError(f'the model takes {len(self.input_names)} inputs, {self.input_names}; {len(args)} were given')
-        given = {**dict(zip(self.input_names, args)), **kwargs}
-        return {name: x if isinstance(x, Tensor) else tensor(x) for name, x in given.items()}
-
     def __call__(self, *args, **kwargs):
-        found = self._model.run(self.named(args, kwargs))
+        found = self._model.run(named(self.input_names, args, kwargs))
         results = tuple(found[name] for name in self.output_names)
         return results[0] if len(results) == 1 else results
+
+
+def named(names, args, kwargs):
+    """Inputs by name, as tensors."""
+    if len(args) > len(names):
+        raise TypeError(f'the model takes {len(names)} inputs, {names}; {len(args)} were given')
+    given = {**dict(zip(names, args)), **kwargs}
+    return {name: x if isinstance(x, Tensor) else tensor(x) for name, x in given.items()}
 
 
 def listed(tensors):

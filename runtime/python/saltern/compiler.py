@@ -11,7 +11,7 @@ try:
 except ImportError as error:
     raise ImportError(f"saltern.compile needs Halide's library: pip install 'saltern[compiler]' ({error})") from error
 
-from ._model import Model, listed, traced
+from ._model import Model, listed, named, traced
 from ._saltern import get_num_threads
 
 
@@ -19,7 +19,7 @@ def compile(net, example, threads=None):
     """A module, a function of tensors or a model of saltern.onnx.load, in evaluation mode, compiled for inputs of the types
     and shapes of `example`: a tensor, or a list of them. What comes back is called as `net` is, and has no gradients."""
     if isinstance(net, Model):
-        graph = net._model.lowered(net.named(listed(example), {}))
+        graph = net._model.lowered(named(net.input_names, listed(example), {}))
     else:
         graph = traced(net, example)
     kernels = _compiler.CompiledGraph(graph, get_num_threads() if threads is None else threads)

@@ -105,6 +105,9 @@ TEST(WindowRows, AreForFewPixelsOfWholeVectors) {
   EXPECT_FALSE(fits({2, 16, 5, 5}, {16, 16, 3, 3}, {2, 16, 5, 5}));
   EXPECT_FALSE(fits({2, 3, 4, 4}, {16, 3, 3, 3}, {2, 16, 4, 4}));
   EXPECT_FALSE(fits({2, 32, 4, 4}, {16, 16, 3, 3}, {2, 16, 4, 4}));  // groups
+  Attributes dilated = sliding({1, 1}, {2, 2, 2, 2});
+  dilated.set("dilations", Shape{2, 1});
+  EXPECT_FALSE((WindowRows{{2, 16, 4, 4}, {16, 16, 3, 3}, {2, 16, 4, 6}, window(dilated)}.fits()));
 }
 
 }  // namespace

@@ -143,5 +143,19 @@ TEST(Transforms, Blur) {
   expect_error([] { GaussianBlur(4); }, {"GaussianBlur", "kernel_size", "odd"});
 }
 
+TEST(Transforms, BoxesAndKeyPointsGoWithThePicture) {
+  Random numbers(1);
+  const Tensor boxes = Tensor::of<float>({1, 4}, {1, 2, 4, 5}), points = Tensor::of<float>({2, 2}, {0, 0, 6, 4});
+  const Transform flip = Compose({RandomHorizontalFlip(1.0), Pad({1, 2, 0, 0})});
+  const Scene y = flip(Scene{picture({2, 5, 7}), boxes, points}, numbers);
+  EXPECT_EQ(y.image.shape(), (Shape{2, 7, 8}));
+  EXPECT_EQ(y.boxes.reals(), (std::vector<double>{4, 4, 7, 7}));
+  EXPECT_EQ(y.keypoints.reals(), (std::vector<double>{7, 2, 1, 6}));
+  const Scene only_points = flip(Scene{picture({2, 5, 7}), {}, points}, numbers);
+  EXPECT_FALSE(only_points.boxes.defined());
+  EXPECT_EQ(only_points.keypoints.reals(), y.keypoints.reals());
+  expect_error([&] { flip(Scene{picture({2, 5, 7}), points, {}}, numbers); }, {"'boxes'", "4"});
+}
+
 }  // namespace
 }  // namespace saltern::transforms

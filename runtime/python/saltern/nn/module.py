@@ -209,7 +209,7 @@ class Module:
         return made
 
     def __getstate__(self):
-        return {**self.__dict__, '_ties': self._tied()}
+        return {**self.__dict__, '_parameters': {n: _kept(p) for n, p in self._parameters.items()}, '_ties': self._tied()}
 
     def __setstate__(self, state):
         self.__dict__.update({name: value for name, value in state.items() if name != '_ties'})
@@ -327,9 +327,14 @@ def _remade(name, made_with, state, training):
     return layer
 
 
+def _kept(p):
+    """A parameter, without the history of one that is made of others (utils/parametrize.py), and is made again."""
+    return p if p is None or p.is_leaf else p.detach()
+
+
 def _reduced(layer, protocol):
     """As pickle takes a layer of C++: what it was made with, and what it has come to."""
-    state = {**dict(layer.state()), **dict(layer.parameters())}
+    state = {**dict(layer.state()), **{n: _kept(p) for n, p in layer.parameters()}}
     return _remade, (layer.name, layer.made_with(), state, layer.training)
 
 

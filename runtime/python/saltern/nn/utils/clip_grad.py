@@ -14,10 +14,11 @@ def _listed(tensors):
 
 def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=None):
     """The norm of all of them together."""
-    norm = _saltern.total_norm(_listed(tensors), float(norm_type))
+    tensors = _listed(tensors)
+    norm = _saltern.total_norm(tensors, float(norm_type))
     if error_if_nonfinite and not math.isfinite(norm):
         raise RuntimeError(f'the total norm of order {norm_type} is {norm}: it cannot be clipped')
-    return tensor(np.float32(norm))
+    return tensor(np.array(norm, np.float64 if any(t.dtype == 'float64' for t in tensors) else np.float32))
 
 
 def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
