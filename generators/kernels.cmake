@@ -9,7 +9,10 @@ saltern_kernel(depthwise2d)
 saltern_kernel(depthwise2d_gradient_x FROM depthwise2d)
 saltern_kernel(depthwise2d_gradient_w FROM depthwise2d)
 saltern_kernel(matmul)
+saltern_kernel(tall_matmul FROM matmul)
 saltern_kernel(matmul_packed FROM matmul)
+saltern_kernel(window_lines)
+saltern_kernel(image_of_window_lines FROM window_lines)
 
 # One line a row of algorithms/elementwise.h: makes NAME and NAME_gradient.
 saltern_unary_kernel(relu)

@@ -29,10 +29,17 @@ inline void window(Halide::Func out, Halide::Func w, const Machine &m, const std
   Halide::Stage picture = out.specialize(is_picture);
   picture.split(to[0], blocks, to[0], colours, TailStrategy::ShiftInwards).unroll(to[0]);
   for (const Halide::Expr &special : cases) picture.specialize(special);
+  // Nor are channels that are fewer than a vector has, but they are parts of one.
+  constexpr int part = 4;
+  const Halide::Expr are_few = channels >= part && channels < lanes;
+  Halide::Stage few = out.specialize(are_few);
+  few.split(to[0], blocks, to[0], part, TailStrategy::ShiftInwards).vectorize(to[0]);
+  for (const Halide::Expr &special : cases) few.specialize(special);
   in_blocks(out, to[0], blocks, channels, lanes, 32, cases);
   w.compute_at(out, blocks).store_in(Halide::MemoryType::Stack);
   const auto in_registers = [&](Halide::Stage stage) {
     stage.specialize(is_picture).unroll(c, colours, TailStrategy::GuardWithIf);
+    stage.specialize(are_few).vectorize(c, part, TailStrategy::GuardWithIf);
     stage.specialize(channels >= lanes).vectorize(c, lanes, TailStrategy::GuardWithIf).unroll(c);
   };
   in_registers(w);

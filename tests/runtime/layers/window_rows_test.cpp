@@ -1,10 +1,11 @@
-// Convolutions of images of few pixels by products of matrices, against loops.
+// Convolutions of few pixels or few channels by products of matrices, against loops.
 
 #include "runtime/layers/window_rows.h"
 
 #include <gtest/gtest.h>
 
 #include "runtime/autograd/backward.h"
+#include "runtime/kernels/thread_pool.h"
 #include "runtime/layers/conv2d.h"
 #include "runtime/operations.h"
 #include "runtime/tensor/random.h"
@@ -66,6 +67,13 @@ const std::vector<Case> cases = {
     {{5, 16, 3, 4}, {48, 16, 2, 3}, sliding({1, 1}, {0, 1, 1, 2})},
     {{2, 16, 7, 9}, {16, 16, 3, 2}, sliding({3, 2}, {2, 0, 0, 1})},  // the last rows are in no window
     {{1, 16, 3, 3}, {16, 16, 5, 5}, sliding({1, 1}, {2, 2, 2, 2})},
+    // few channels
+    {{2, 1, 1, 2}, {1, 1, 1, 2}, sliding({1, 1}, {0, 0, 0, 0})},
+    {{7, 1, 28, 28}, {6, 1, 5, 5}, sliding({1, 1}, {2, 2, 2, 2})},  // more than one stretch of images
+    {{9, 6, 14, 14}, {16, 6, 5, 5}, sliding({1, 1}, {0, 0, 0, 0})},
+    {{3, 3, 17, 11}, {37, 3, 7, 2}, sliding({2, 3}, {3, 0, 1, 2})},
+    {{2, 15, 9, 8}, {17, 15, 3, 3}, sliding({4, 2}, {0, 1, 2, 0})},  // windows that do not meet
+    {{1, 2, 3, 3}, {5, 2, 2, 3}, sliding({1, 1}, {3, 4, 2, 5})},     // windows of nothing but padding
 };
 
 TEST(WindowRows, GiveConvolutionsAndTheirGradients) {
@@ -83,28 +91,47 @@ TEST(WindowRows, GiveConvolutionsAndTheirGradients) {
   }
 }
 
-TEST(WindowRows, AddABias) {
-  const Case &c = cases[0];
-  Random random(6);
-  const Tensor x = random.uniform_tensor(c.x, -1, 1), w = random.uniform_tensor(c.w, -1, 1),
-               b = random.uniform_tensor({c.w[0]}, -1, 1);
-  const Tensor without = apply_one(operations::conv2d, {x, w}, c.window).value(),
-               with = apply_one(operations::conv2d, {x, w, b}, c.window).value();
-  const std::vector<double> bias = b.reals();
-  std::vector<double> want = without.reals();
-  const size_t pixels = static_cast<size_t>(without.extent(2) * without.extent(3));
-  for (size_t i = 0; i < want.size(); ++i) want[i] += bias[i / pixels % bias.size()];
-  expect_near("y", c, with, want);
+TEST(WindowRows, GiveTheSameBitsOnAnyNumberOfThreads) {
+  const int before = threads();
+  for (const Case &c : cases) {
+    std::vector<std::vector<double>> all;
+    for (const int count : {1, 2, 3}) {
+      set_threads(count);
+      Random random(7);
+      const Variable x(random.uniform_tensor(c.x, -1, 1), true), w(random.uniform_tensor(c.w, -1, 1), true);
+      const Variable y = apply_one(operations::conv2d, {x, w}, c.window);
+      backward(y, random.uniform_tensor(y.shape(), -1, 1));
+      for (const Tensor &t : {y.value(), x.gradient().value(), w.gradient().value()}) all.push_back(t.reals());
+    }
+    for (size_t i = 3; i < all.size(); ++i) EXPECT_EQ(all[i], all[i % 3]) << to_string(c.x);
+  }
+  set_threads(before);
 }
 
-TEST(WindowRows, AreForFewPixelsOfWholeVectors) {
+TEST(WindowRows, AddABias) {
+  for (const Case &c : {cases[0], cases[6]}) {
+    Random random(6);
+    const Tensor x = random.uniform_tensor(c.x, -1, 1), w = random.uniform_tensor(c.w, -1, 1),
+                 b = random.uniform_tensor({c.w[0]}, -1, 1);
+    const Tensor without = apply_one(operations::conv2d, {x, w}, c.window).value(),
+                 with = apply_one(operations::conv2d, {x, w, b}, c.window).value();
+    const std::vector<double> bias = b.reals();
+    std::vector<double> want = without.reals();
+    const size_t pixels = static_cast<size_t>(without.extent(2) * without.extent(3));
+    for (size_t i = 0; i < want.size(); ++i) want[i] += bias[i / pixels % bias.size()];
+    expect_near("y", c, with, want);
+  }
+}
+
+TEST(WindowRows, AreForFewPixelsOfWholeVectorsAndForFewChannels) {
   const auto fits = [](const Shape &x, const Shape &w, const Shape &y) {
     return WindowRows{x, w, y, window(sliding({1, 1}, {1, 1, 1, 1}))}.fits();
   };
   EXPECT_TRUE(fits({2, 16, 4, 4}, {16, 16, 3, 3}, {2, 16, 4, 4}));
   EXPECT_FALSE(fits({2, 16, 5, 5}, {16, 16, 3, 3}, {2, 16, 5, 5}));
-  EXPECT_FALSE(fits({2, 3, 4, 4}, {16, 3, 3, 3}, {2, 16, 4, 4}));
-  EXPECT_FALSE(fits({2, 32, 4, 4}, {16, 16, 3, 3}, {2, 16, 4, 4}));  // groups
+  EXPECT_TRUE(fits({2, 3, 40, 40}, {17, 3, 3, 3}, {2, 17, 40, 40}));       // few channels
+  EXPECT_FALSE(fits({2, 3, 400, 400}, {16, 3, 3, 3}, {2, 16, 400, 400}));  // their windows are in no cache
+  EXPECT_FALSE(fits({2, 32, 4, 4}, {16, 16, 3, 3}, {2, 16, 4, 4}));        // groups
   Attributes dilated = sliding({1, 1}, {2, 2, 2, 2});
   dilated.set("dilations", Shape{2, 1});
   EXPECT_FALSE((WindowRows{{2, 16, 4, 4}, {16, 16, 3, 3}, {2, 16, 4, 6}, window(dilated)}.fits()));
