@@ -58,7 +58,7 @@ TrainingModel::TrainingModel(TrainableModel made, const TrainingOptions &o) : lo
       inputs_.emplace_back(name, Tensor::outline(v.shape, v.type));
     }
     inputs_.emplace_back("labels", loss_.labels(scores_shape_));
-    net_ = std::make_unique<GraphNet>(made.graph, made.parameters);
+    net_ = std::make_unique<GraphNet>(made.graph, made.parameters, made.on_tape);
     optimizer_ = o.optimizer_of(*net_);
   });
 }

@@ -3,6 +3,7 @@
 #include "runtime/autograd/state.h"
 #include "runtime/graph/formula_node.h"
 #include "runtime/layers/dropout.h"
+#include "runtime/layers/recurrent_kernels.h"
 #include "runtime/operations.h"
 
 namespace saltern {
@@ -18,31 +19,47 @@ bool is_batch_norm(const Graph::Node &n) { return n.operation == "batch_norm" &&
 
 }  // namespace
 
-GraphNet::GraphNet(Graph graph, const std::vector<std::string> &parameters) : graph_(std::move(graph)) {
+GraphNet::Form::Form(Graph g) : graph(std::move(g)) {
+  for (const Graph::Node &n : graph.nodes)
+    if (is_formula_node(n)) ++equal_formulas[key_of(n)];
+}
+
+GraphNet::FormulaKey GraphNet::Form::key_of(const Graph::Node &formula) const {
+  return {formula.attributes.expression("element").get(), graph.value(formula.outputs.at(0)).shape};
+}
+
+GraphNet::GraphNet(Graph graph, const std::vector<std::string> &parameters, Graph on_tape)
+    : form_(std::move(graph)), on_tape_(std::move(on_tape)) {
+  const Graph &g = form_.graph;
   std::set<std::string> kernels;
-  for (const Graph::Node &n : graph_.nodes)
+  for (const Graph::Node &n : g.nodes)
     if (n.operation == "conv2d") kernels.insert(n.inputs.at(1));
   for (const std::string &name : parameters) {
-    const Tensor &t = graph_.value(name).constant;
+    const Tensor &t = g.value(name).constant;
     if (!t.defined()) fail("a net of a graph: the parameter '", name, "' is no constant");
     const Tensor own =
         Tensor::empty(t.shape(), t.type(), kernels.count(name) ? Layout::channels_last : Layout::row_major);
     own.copy_from(t);
     parameters_.emplace(name, Variable(own, true));
   }
-  for (const Graph::Node &n : graph_.nodes)
-    if (is_formula_node(n)) ++equal_formulas_[formula_key(n)];
-  for (const Graph::Node &n : graph_.nodes) {
+  for (const Graph::Node &n : g.nodes) {
     if (!is_batch_norm(n)) continue;
-    const Tensor &mean = graph_.value(n.inputs[1]).constant, &variance = graph_.value(n.inputs[2]).constant;
+    const Tensor &mean = g.value(n.inputs[1]).constant, &variance = g.value(n.inputs[2]).constant;
     if (!mean.defined() || !variance.defined()) continue;
     buffers_.emplace(n.inputs[1], mean.in_layout(Layout::row_major).clone());
     buffers_.emplace(n.inputs[2], variance.in_layout(Layout::row_major).clone());
   }
+  if (!has_all_of(on_tape_.graph)) on_tape_ = Form({});
 }
 
-GraphNet::FormulaKey GraphNet::formula_key(const Graph::Node &n) const {
-  return {n.attributes.expression("element").get(), graph_.value(n.outputs.at(0)).shape};
+// Whether another graph has these parameters and statistics under the same names, and no others.
+bool GraphNet::has_all_of(const Graph &other) const {
+  for (const auto &[name, p] : parameters_)
+    if (!other.values.count(name)) return false;
+  return std::all_of(other.nodes.begin(), other.nodes.end(), [&](const Graph::Node &n) {
+    return !is_batch_norm(n) || (buffers_.count(n.inputs[1]) && buffers_.count(n.inputs[2])) ||
+           !other.value(n.inputs[1]).constant.defined() || !other.value(n.inputs[2]).constant.defined();
+  });
 }
 
 void GraphNet::visit(Visitor &v) {
@@ -50,7 +67,7 @@ void GraphNet::visit(Visitor &v) {
   for (auto &[name, b] : buffers_) v.buffer(name, b);
 }
 
-std::vector<Variable> GraphNet::computed(const Graph::Node &n, const std::vector<Variable> &in) {
+std::vector<Variable> GraphNet::computed(const Form &form, const Graph::Node &n, const std::vector<Variable> &in) {
   if (n.operation == "dropout") return {training() ? dropout(in.at(0), n.attributes.real("probability")) : in.at(0)};
   const auto trains = [&](const std::string &i) { return buffers_.count(i) > 0 && frozen_.count(i) == 0; };
   if (is_batch_norm(n) && training() && trains(n.inputs[1]) && trains(n.inputs[2])) {
@@ -66,10 +83,10 @@ std::vector<Variable> GraphNet::computed(const Graph::Node &n, const std::vector
   if (!operation) unsupported(describe(n), ": there is no such operation");
   Attributes attributes = n.attributes;
   if (is_formula_node(n)) {
-    attributes.set("shape", graph_.value(n.outputs.at(0)).shape);
-    attributes.set("times", equal_formulas_.at(formula_key(n)));
+    attributes.set("shape", form.graph.value(n.outputs.at(0)).shape);
+    attributes.set("times", form.equal_formulas.at(form.key_of(n)));
   }
-  return apply(*operation, in, attributes);
+  return recurrent_states(*operation, in, attributes);
 }
 
 Variable GraphNet::output(const std::string &name, const std::vector<Variable> &inputs) {
@@ -77,31 +94,34 @@ Variable GraphNet::output(const std::string &name, const std::vector<Variable> &
 }
 
 std::vector<Variable> GraphNet::run(const std::vector<std::string> &outputs, const std::vector<Variable> &inputs) {
-  if (inputs.size() != graph_.inputs.size()) fail(inputs.size(), " inputs for a graph of ", graph_.inputs.size());
+  const bool is_taped = !on_tape_.graph.nodes.empty() && recording_mode() != RecordingMode::everything;
+  const Form &form = is_taped ? on_tape_ : form_;
+  const Graph &graph = form.graph;
+  if (inputs.size() != graph.inputs.size()) fail(inputs.size(), " inputs for a graph of ", graph.inputs.size());
   std::map<std::string, Variable> values;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const Graph::Value &v = graph_.value(graph_.inputs[i]);
+    const Graph::Value &v = graph.value(graph.inputs[i]);
     if (inputs[i].shape() != v.shape || inputs[i].type() != v.type)
-      fail("the input '", graph_.inputs[i], "' is ", facts(inputs[i].type()).name, " ", to_string(inputs[i].shape()),
+      fail("the input '", graph.inputs[i], "' is ", facts(inputs[i].type()).name, " ", to_string(inputs[i].shape()),
            "; the graph takes ", facts(v.type).name, " ", to_string(v.shape));
-    values[graph_.inputs[i]] = inputs[i];
+    values[graph.inputs[i]] = inputs[i];
   }
-  const auto needed = graph_.needed_for(outputs);
+  const auto needed = graph.needed_for(outputs);
   std::map<std::string, int> readers;
-  for (const Graph::Node &n : graph_.nodes)
+  for (const Graph::Node &n : graph.nodes)
     for (const std::string &i : n.inputs) ++readers[i];
   for (const std::string &name : outputs) ++readers[name];
   const auto value = [&](const std::string &i) -> Variable {
     if (const auto p = parameters_.find(i); p != parameters_.end()) return p->second;
     if (const auto b = buffers_.find(i); b != buffers_.end()) return b->second;
     const auto made = values.find(i);
-    return made != values.end() ? made->second : Variable(graph_.value(i).constant);
+    return made != values.end() ? made->second : Variable(graph.value(i).constant);
   };
-  for (const Graph::Node &n : graph_.nodes) {
+  for (const Graph::Node &n : graph.nodes) {
     if (std::none_of(n.outputs.begin(), n.outputs.end(), [&](const auto &o) { return needed.count(o) > 0; })) continue;
     std::vector<Variable> in;
     for (const std::string &i : n.inputs) in.push_back(value(i));
-    const std::vector<Variable> made = computed(n, in);
+    const std::vector<Variable> made = computed(form, n, in);
     for (size_t o = 0; o < n.outputs.size(); ++o) values[n.outputs[o]] = made.at(o);
     for (const std::string &i : n.inputs)
       if (--readers[i] == 0) values.erase(i);
@@ -116,10 +136,10 @@ void GraphNet::freeze_statistics(const std::string &buffer) {
   frozen_.insert(buffer);
 }
 
-Variable GraphNet::forward(const Variable &x) { return output(graph_.outputs.at(0), {x}); }
+Variable GraphNet::forward(const Variable &x) { return output(form_.graph.outputs.at(0), {x}); }
 
 Graph GraphNet::inference() const {
-  Graph graph = graph_;
+  Graph graph = form_.graph;
   for (const auto &[name, p] : parameters_) graph.values.at(name).constant = p.value().clone();
   for (const auto &[name, b] : buffers_) graph.values.at(name).constant = b.clone();
   for (Graph::Node &n : graph.nodes)

@@ -19,7 +19,8 @@ namespace saltern {
 class GraphNet : public Module {
  public:
   // A lowered graph without state or open sizes. Parameters have memory of their own, that of convolutions as kernels want it.
-  GraphNet(Graph graph, const std::vector<std::string> &parameters);
+  // `on_tape`, if it has nodes, is another that says the same of the same parameters: what is taken while nothing is traced.
+  GraphNet(Graph graph, const std::vector<std::string> &parameters, Graph on_tape = {});
 
   // An output of the graph, of all its inputs in their order; or several, of one run.
   Variable output(const std::string &name, const std::vector<Variable> &inputs);
@@ -38,15 +39,21 @@ class GraphNet : public Module {
  private:
   // Equal for formulas that one kernel computes.
   using FormulaKey = std::pair<const void *, Shape>;
-  FormulaKey formula_key(const Graph::Node &n) const;
-  std::vector<Variable> computed(const Graph::Node &node, const std::vector<Variable> &in);
+  struct Form {
+    explicit Form(Graph g);
+    FormulaKey key_of(const Graph::Node &formula) const;
 
-  Graph graph_;
+    Graph graph;
+    std::map<FormulaKey, int64_t>
+        equal_formulas;  // how many nodes each is: turns of a recurrence are many that are equal
+  };
+  std::vector<Variable> computed(const Form &form, const Graph::Node &node, const std::vector<Variable> &in);
+  bool has_all_of(const Graph &other) const;
+
+  Form form_, on_tape_;
   std::map<std::string, Variable> parameters_;
   std::map<std::string, Tensor> buffers_;
   std::set<std::string> frozen_;
-  std::map<FormulaKey, int64_t>
-      equal_formulas_;  // how many nodes each is: turns of a recurrence are many that are equal
 };
 
 }  // namespace saltern

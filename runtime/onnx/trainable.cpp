@@ -62,6 +62,17 @@ void make_trainable(Graph &graph) {
   }
 }
 
+// Says so of recurrent layers, if there are any.
+bool keep_whole(Graph &graph) {
+  bool found = false;
+  for (Graph::Node &n : graph.nodes) {
+    if (n.operation != "LSTM" || (!n.domain.empty() && n.domain != "ai.onnx")) continue;
+    n.domain = training_domain;
+    found = true;
+  }
+  return found;
+}
+
 void set_batch(Model &model, std::map<std::string, Shape> &shapes, int64_t batch) {
   for (const std::string &name : required_inputs(model)) {
     Graph::Value &v = model.graph.values.at(name);
@@ -115,19 +126,28 @@ TrainableModel trainable(Model model, std::map<std::string, Shape> shapes, int64
   }
   for (const auto &[name, t] : weights)
     if (std::find(g.inputs.begin(), g.inputs.end(), name) == g.inputs.end()) g.inputs.push_back(name);
-  made.graph = lower_model(model, shapes);
-  auto &inputs = made.graph.inputs;
-  for (const auto &[name, t] : weights) {
-    inputs.erase(std::remove(inputs.begin(), inputs.end(), name), inputs.end());
+  const auto lowered = [&] {
+    Graph graph = lower_model(model, shapes);
+    auto &inputs = graph.inputs;
+    for (const auto &[name, t] : weights) {
+      inputs.erase(std::remove(inputs.begin(), inputs.end(), name), inputs.end());
+      graph.values.at(name).constant = t;
+    }
+    return graph;
+  };
+  made.graph = lowered();
+  for (const auto &[name, t] : weights)
     if (made.graph.uses(name) > 0) made.parameters.push_back(name);
-    made.graph.values.at(name).constant = t;
-  }
   made.graph.remove_unused();
+  if (keep_whole(g)) {
+    made.on_tape = lowered();
+    made.on_tape.remove_unused();
+  }
   return made;
 }
 
 TrainableModel trainable(const Graph &net) {
-  TrainableModel made = {net, {}, net.outputs, "", "", 0};
+  TrainableModel made = {net, {}, {}, net.outputs, "", "", 0};
   if (const Graph::Node *last = net.producer(net.outputs.at(0)))
     for (const auto &row : last_operators)
       if (last->operation == row.operation) {

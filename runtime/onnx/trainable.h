@@ -3,7 +3,7 @@
 // that they have in the file, and with the nodes that training treats otherwise.
 //
 //   const TrainableModel model = trainable(load_onnx("resnet.onnx"), {}, 64);
-//   GraphNet net(model.graph, model.parameters);
+//   GraphNet net(model.graph, model.parameters, model.on_tape);
 //   Adam optimizer(net);
 //   Graph step = training_step(net, images, labels, nn::cross_entropy, optimizer);
 //
@@ -20,6 +20,8 @@ namespace saltern {
 
 struct TrainableModel {
   Graph graph;
+  Graph
+      on_tape;  // the same with recurrent layers whole, for which a tape has kernels; without nodes where there are none
   std::vector<std::string> parameters;
   std::vector<std::string> outputs;  // those of the file
   // How the first output is made: by this operator ("Softmax", along this axis) of that value, which is an output, too. Empty

@@ -32,11 +32,19 @@ void for_each_pair(const Shape &shape, const Shape &a, const Shape &b, const Vis
   }
 }
 
+// Elements that lie side by side in both are copied at once.
 template <typename Word>
 void copy_words(const Tensor &to, const Tensor &from) {
   Word *t = static_cast<Word *>(to.raw());
   const Word *f = static_cast<const Word *>(from.raw());
-  for_each_pair(to.shape(), to.strides(), from.strides(), [&](int64_t a, int64_t b) { t[a] = f[b]; });
+  Shape shape = to.shape(), by_t = to.strides(), by_f = from.strides();
+  int64_t run = 1;
+  while (!shape.empty() && (shape.back() == 1 || (by_t.back() == run && by_f.back() == run))) {
+    run *= shape.back();
+    for (Shape *s : {&shape, &by_t, &by_f}) s->pop_back();
+  }
+  if (run == 0) return;
+  for_each_pair(shape, by_t, by_f, [&](int64_t a, int64_t b) { std::copy_n(f + b, run, t + a); });
 }
 
 // Texts are objects: their memory is made and freed as such.

@@ -90,15 +90,19 @@ void expect_room(Type type, const Shape &shape) {
   throw OutOfMemory(text.str());
 }
 
-Operand Lowering::add(Graph::Node node, Type type, const Shape &shape) {
+std::vector<Operand> Lowering::add(Graph::Node node, Type type, const Shape &shape, size_t results) {
   expect_room(type, shape);
   if (graph_.nodes.size() >= most_nodes_) unsupported("it is taken apart into more than ", most_nodes_, " nodes");
-  const std::string name = fresh();
-  node.outputs = {name};
+  std::vector<Operand> made;
   node.label = node_.label;
-  graph_.values[name] = {shape, type, {}};
+  while (made.size() < results) {
+    const std::string name = fresh();
+    graph_.values[name] = {shape, type, {}};
+    node.outputs.push_back(name);
+    made.push_back({name, type, shape, {}});
+  }
   graph_.nodes.push_back(std::move(node));
-  return {name, type, shape, {}};
+  return made;
 }
 
 std::vector<Operand> Lowering::computed(const Values &values) {
@@ -114,7 +118,9 @@ std::vector<Operand> Lowering::computed(const Values &values) {
   for (const formula::ExactFormula &f : all.stages) {
     std::vector<std::string> from;
     for (int o : f.operands) from.push_back(operands.at(static_cast<size_t>(o)).name);
-    operands.push_back(add(node_of(f, std::move(from), ""), f.type, f.shape));
+    Graph::Node node = node_of(f, std::move(from), "");
+    node.outputs.clear();
+    operands.push_back(add(std::move(node), f.type, f.shape)[0]);
   }
   for (int o : all.outputs) results.push_back(operands.at(static_cast<size_t>(o)));
   return results;
@@ -122,11 +128,16 @@ std::vector<Operand> Lowering::computed(const Values &values) {
 
 Operand Lowering::operation(const std::string &name, const std::vector<Operand> &inputs, const Attributes &attributes,
                             const Shape &shape, Type type) {
+  return operation(name, inputs, attributes, shape, type, 1)[0];
+}
+
+std::vector<Operand> Lowering::operation(const std::string &name, const std::vector<Operand> &inputs,
+                                         const Attributes &attributes, const Shape &shape, Type type, size_t results) {
   Graph::Node node;
   node.operation = name;
   node.attributes = attributes;
   for (const Operand &o : inputs) node.inputs.push_back(o.name);
-  return add(std::move(node), type, shape);
+  return add(std::move(node), type, shape, results);
 }
 
 Operand Lowering::constant(const Tensor &value) {

@@ -93,6 +93,9 @@ class Lowering {
   // One of Saltern's operations (runtime/layers) with one result.
   Operand operation(const std::string &name, const std::vector<Operand> &inputs, const Attributes &attributes,
                     const Shape &shape, Type type = Type::f32);
+  // The same with several results of one shape.
+  std::vector<Operand> operation(const std::string &name, const std::vector<Operand> &inputs,
+                                 const Attributes &attributes, const Shape &shape, Type type, size_t results);
   Operand constant(const Tensor &value);
   Operand reshaped(const Operand &x, const Shape &shape);
   Operand transposed(const Operand &x, const std::vector<int> &order);
@@ -114,7 +117,7 @@ class Lowering {
 
  private:
   std::string fresh() const;
-  Operand add(Graph::Node node, Type type, const Shape &shape);
+  std::vector<Operand> add(Graph::Node node, Type type, const Shape &shape, size_t results = 1);
 
   const Graph::Node &node_;
   int64_t opset_;

@@ -1,4 +1,5 @@
-// Recurrent layers: RNN, GRU and LSTM. The steps are unrolled: a model has sequences of a fixed length.
+// Recurrent layers: RNN, GRU and LSTM. The steps are unrolled: a model has sequences of a fixed length. An LSTM that a tape
+// takes is an operation, which has kernels (runtime/layers/recurrent_kernels.h), unless it is a special one.
 //
 // For each direction, all inputs are multiplied by W at once, (time * batch, gates * hidden); a step then is one
 // product of the hidden state with R and one or two formulas. Half precision is computed in f32.
@@ -144,8 +145,16 @@ class Recurrent {
   void lower() {
     std::vector<Operand> all, hidden, cells;
     for (direction_ = 0; direction_ < directions_; ++direction_) {
-      begin_direction();
       const bool reverse = direction_ == 1 || reverse_first_;
+      if (is_whole()) {
+        const std::vector<Operand> states = whole_lstm(reverse);
+        const int64_t last = reverse ? 0 : length_ - 1;
+        all.push_back(n_.reshaped(states[0], {length_, 1, batch_, hidden_}));
+        hidden.push_back(part(states[0], 0, last, 1));
+        cells.push_back(part(states[1], 0, last, 1));
+        continue;
+      }
+      begin_direction();
       std::vector<Operand> states(static_cast<size_t>(length_));
       State s = {initial(5), kind_.has_cell ? initial(6) : Operand()};
       for (int64_t i = 0; i < length_; ++i) {
@@ -209,6 +218,31 @@ class Recurrent {
     if (!product_first_) last_r_ = sliced(n_, r, 0, together * hidden_, hidden_);
     if (!product_first_) last_bias_ = bias(gates_ + together, 1);
     if (n_.has(7)) peepholes_ = of_direction(7);
+  }
+
+  // ---- As one operation.
+  bool is_whole() const {
+    const Attributes &a = n_.attributes();
+    const bool is_plain = !a.has("activations") && a.real("clip", 0) == 0 && a.integer("input_forget", 0) == 0;
+    return trains(n_) && kind_.has_cell && !kind_.quantized && is_plain && !n_.has(4) && !n_.has(7) &&
+           n_.input(0).type == Type::f32 && length_ * batch_ * hidden_ > 0;
+  }
+  // Gates i, o, f, c in the operation's order, along the first axis.
+  Operand in_order_of_operation(const Operand &gates) const {
+    std::vector<Operand> parts;
+    const algorithms::LstmGates from = {};
+    for (const int which : {from.input, from.forget, from.cell, from.output})
+      parts.push_back(part(gates, 0, which * hidden_, hidden_));
+    return concatenated(n_, parts, 0);
+  }
+  // The hidden state and the cell after each step, (time, batch, hidden).
+  std::vector<Operand> whole_lstm(bool reverse) const {
+    std::vector<Operand> in = {n_.reshaped(x_, {length_, batch_, x_.shape[1]}), initial(5), initial(6)};
+    for (const size_t weights : {1, 2}) in.push_back(in_order_of_operation(of_direction(weights)));
+    for (const int64_t first : {int64_t{0}, gates_})
+      if (n_.has(3)) in.push_back(in_order_of_operation(bias(first, gates_)));
+    return n_.operation("lstm", in, {{"backwards", int64_t{reverse}}, {"bias", int64_t{n_.has(3)}}},
+                        {length_, batch_, hidden_}, type_, 2);
   }
 
   // An operation of its own, whose gradient is joined with those of other parts (runtime/autograd/joined_gradients.h).
@@ -288,7 +322,10 @@ void lowered(Lowering &n) { Recurrent(n).lower(); }
 
 }  // namespace
 
-const OperatorList recurrent_operators = {
-    {"GRU", lowered}, {"LSTM", lowered}, {"RNN", lowered}, {"DynamicQuantizeLSTM", lowered, nullptr, microsoft}};
+const OperatorList recurrent_operators = {{"GRU", lowered},
+                                          {"LSTM", lowered},
+                                          {"LSTM", lowered, nullptr, training_domain},
+                                          {"RNN", lowered},
+                                          {"DynamicQuantizeLSTM", lowered, nullptr, microsoft}};
 
 }  // namespace saltern

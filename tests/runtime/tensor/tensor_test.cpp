@@ -97,6 +97,15 @@ TEST(Tensor, CopyConvertsStridesAndRefusesOtherShapes) {
   const Tensor to = Tensor::empty({2, 3, 4, 5}, Type::f32, Layout::channels_last), from = counted({2, 3, 4, 5});
   to.copy_from(from);
   EXPECT_EQ(to.at<float>({1, 2, 3, 4}), 119);
+  // Runs of elements that lie side by side in both, and none.
+  for (const int axis : {0, 1, 2, 3}) {
+    const Tensor part = from.slice(axis, 1, 1), whole = counted({3, 3, 5, 6}).slice(0, 0, 2);
+    const Tensor place = whole.slice(1, 0, part.extent(1)).slice(2, 1, part.extent(2)).slice(3, 1, part.extent(3));
+    const Tensor into = place.slice(0, 0, part.extent(0));
+    into.copy_from(part);
+    EXPECT_EQ(into.reals(), part.reals()) << axis;
+    EXPECT_EQ(whole.at<float>({1, 2, 4, 0}), 174);
+  }
   expect_error([&] { to.copy_from(counted({2, 3})); }, {"[2, 3]", "[2, 3, 4, 5]"});
   expect_error([&] { to.copy_from(Tensor::zeros({2, 3, 4, 5}, Type::i32)); }, {"i32", "f32"});
 }
