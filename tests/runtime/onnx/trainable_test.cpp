@@ -126,6 +126,93 @@ TEST(Trainable, TheLastOperatorIsTold) {
   EXPECT_EQ(model.graph.outputs, (std::vector<std::string>{"y", "scores"}));
 }
 
+// As exporters write a layer of sequences.
+TEST(Trainable, ProductsWithTurnedWeightsAreLayers) {
+  Random random(4);
+  const Tensor w = random.uniform_tensor({5, 3}, -1, 1), x = random.uniform_tensor({4, 2, 3}, -1, 1),
+               dy = random.uniform_tensor({4, 2, 5}, -1, 1);
+  Model m = model_of("input x f32 [1]\nnode Relu(x) -> y\noutput y\n");
+  m.graph = parse_imported_graph(
+      "saltern graph 1\nconstant w f32 [5, 3]\ninput x f32 [4, 2, 3]\nnode Transpose(w) {perm = [1, 0]} -> t\n"
+      "node MatMul(x, t) -> y\noutput y\n",
+      {{"w", w}}, "test");
+  const TrainableModel model = trainable(m, {}, 4);
+  for (const Graph::Node &n : model.graph.nodes) EXPECT_TRUE(n.operation == "dense" || n.operation == "reshape");
+  GraphNet net(model.graph, model.parameters);
+  const Variable y = net(Variable(x));
+  backward(y, dy);
+  std::vector<double> want_y(40), want_dw(15);
+  const std::vector<double> of_x = x.reals(), of_w = w.reals(), of_dy = dy.reals();
+  for (size_t row = 0; row < 8; ++row)
+    for (size_t o = 0; o < 5; ++o)
+      for (size_t i = 0; i < 3; ++i) {
+        want_y[row * 5 + o] += of_x[row * 3 + i] * of_w[o * 3 + i];
+        want_dw[o * 3 + i] += of_x[row * 3 + i] * of_dy[row * 5 + o];
+      }
+  const std::vector<double> got_y = y.value().reals(),
+                            got_dw = net.named_parameters().at(0).second.gradient().value().reals();
+  for (size_t i = 0; i < want_y.size(); ++i) EXPECT_NEAR(got_y[i], want_y[i], 1e-5);
+  for (size_t i = 0; i < want_dw.size(); ++i) EXPECT_NEAR(got_dw[i], want_dw[i], 1e-5);
+}
+
+// An LSTM, (batch, time, inputs) -> (batch, time, directions, 3), with these attributes.
+Model lstm(const std::string &direction, const std::string &more = "") {
+  const int64_t directions = direction == "bidirectional" ? 2 : 1, hidden = 3, inputs = 2, batch = 4;
+  Random random(9);
+  std::map<std::string, Tensor> weights;
+  std::string constants;
+  const auto add = [&](const std::string &name, const Shape &shape) {
+    weights[name] = random.uniform_tensor(shape, -1, 1);
+    constants += "constant " + name + " f32 " + to_string(shape) + "\n";
+  };
+  add("w", {directions, 4 * hidden, inputs});
+  add("r", {directions, 4 * hidden, hidden});
+  add("b", {directions, 8 * hidden});
+  add("h", {batch, directions, hidden});
+  add("c", {batch, directions, hidden});
+  Model m = model_of("input x f32 [1]\nnode Relu(x) -> y\noutput y\n");
+  m.graph = parse_imported_graph("saltern graph 1\n" + constants +
+                                     "input x f32 [4, 5, 2]\nnode LSTM(x, w, r, b, \"\", h, c) {direction = \"" +
+                                     direction + "\", hidden_size = 3, layout = 1" + more + "} -> y, last_h, last_c\n" +
+                                     "output y\noutput last_h\noutput last_c\n",
+                                 weights, "test");
+  return m;
+}
+
+int64_t whole_layers(const Graph &graph) {
+  return std::count_if(graph.nodes.begin(), graph.nodes.end(), [](const auto &n) { return n.operation == "lstm"; });
+}
+
+TEST(Trainable, RecurrentLayersAreWholeOnATapeAndGiveTheSame) {
+  for (const char *direction : {"forward", "reverse", "bidirectional"}) {
+    const TrainableModel model = trainable(lstm(direction), {}, 4);
+    EXPECT_EQ(whole_layers(model.graph), 0);
+    EXPECT_EQ(whole_layers(model.on_tape), std::string(direction) == "bidirectional" ? 2 : 1);
+    GraphNet by_turns(model.graph, model.parameters), whole(model.graph, model.parameters, model.on_tape);
+    for (const std::string &name : model.outputs) {
+      Random random(3);
+      std::vector<std::map<std::string, Tensor>> found;
+      const Tensor x = random.uniform_tensor({4, 5, 2}, -1, 1),
+                   dy = random.uniform_tensor(model.graph.value(name).shape, -1, 1);
+      for (GraphNet *net : {&by_turns, &whole}) {
+        const Variable in(x, true), y = net->output(name, {in});
+        backward(y, dy);
+        found.push_back({{"y", y.value()}, {"dx", in.gradient().value()}});
+        for (const auto &[p, v] : net->named_parameters()) {
+          found.back()[p] = v.gradient().value();
+          v.set_gradient({});
+        }
+      }
+      expect_near(found[0], found[1]);
+    }
+  }
+}
+
+TEST(Trainable, SpecialRecurrentLayersGoTurnByTurn) {
+  for (const char *more : {", clip = 0.5", ", input_forget = 1", ", activations = [\"Sigmoid\", \"Relu\", \"Tanh\"]"})
+    EXPECT_EQ(whole_layers(trainable(lstm("forward", more), {}, 4).on_tape), 0) << more;
+}
+
 TEST(Trainable, WhatCannotTrainIsNamed) {
   expect_error([] { trainable(model_of("input x f32 []\nnode Relu(x) -> y\noutput y\n"), {}, 2); }, {"'x'", "batch"});
   expect_error(
