@@ -78,7 +78,7 @@ HostValues LoadedModel::run(const HostValues &inputs) const {
 
 // Shapes that are known before allow more than those that are not.
 Graph LoadedModel::lowered_onnx(const Shapes &shapes, const LoweringLimits &limits) const {
-  return lower_model(optimized(with_shapes(model_, shapes)), shapes, limits, print_note);
+  return lower_model(optimized(with_integer_products(with_shapes(model_, shapes))), shapes, limits, print_note);
 }
 
 Graph LoadedModel::lowered(const Shapes &given, const LoweringLimits &limits) const {

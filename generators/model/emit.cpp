@@ -46,7 +46,7 @@ bool lies_as(const Graph::Value &v, Layout layout) {
 
 bool takes_epilogue(const Graph &graph, const Graph::Node &node) {
   if (is_view(graph, node)) return false;  // it has no kernel
-  return winograd_tile(node) > 0 || has_packed_form(graph, node) || is_elementwise(graph, node) ||
+  return winograd_tile(node) > 0 || is_integer_product(node) || has_packed_form(graph, node) || is_elementwise(graph, node) ||
          has_library_epilogue(graph, node);
 }
 
@@ -78,6 +78,7 @@ EmittedKernel emit(const Graph &graph, const Group &group) {
   const std::string who = "node '" + group.output() + "' (" + anchor.operation + ")";
   try {
     if (winograd_tile(anchor) > 0) return emit_winograd(graph, group);
+    if (is_integer_product(anchor)) return emit_integer_product(graph, group);
     if (has_packed_form(graph, anchor)) return emit_contraction(graph, group);
     if (has_chain_form(graph, group)) return emit_chain(graph, {{group}});
     if (is_elementwise(graph, anchor)) return emit_elementwise(graph, group);

@@ -36,6 +36,7 @@ struct EmittedKernel {
   // Whether anything can go wrong when it runs. The driver's buffers are right by construction; what is left is memory
   // that the kernel allocates. Checks are half of a small kernel's code.
   bool can_fail = true;
+  bool multiplies_bytes = false;  // and gains by VNNI (kernel_targets.h)
   // The arguments whose memory the output may take, since each of their elements is read before the one at its place is
   // written.
   std::vector<int> in_place = {};
@@ -49,6 +50,8 @@ EmittedKernel emit(const Graph &graph, const Group &group);
 
 // Whether a chain of elementwise operations may follow this node in one kernel.
 bool takes_epilogue(const Graph &graph, const Graph::Node &node);
+// Whether it sums products of integers (runtime/layers/integer_products.h): what follows it may be of any type.
+bool is_integer_product(const Graph::Node &node);
 // Whether this node may stand in such a chain.
 bool is_elementwise(const Graph &graph, const Graph::Node &node);
 

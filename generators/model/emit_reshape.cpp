@@ -28,7 +28,7 @@ EmittedKernel emit_renumbering(const Graph &graph, const Group &group) {
 EmittedKernel emit_reshape(const Graph &graph, const Group &group) {
   const std::string &from = group.anchor().inputs[0], &to = group.output();
   const Shape &x = graph.value(from).shape, &y = graph.value(to).shape;
-  if (elements(x) != elements(y)) fail("a reshape from ", to_string(x), " to ", to_string(y));
+  if (elements(x) != elements(y)) fail("a reshape from ", saltern::to_string(x), " to ", saltern::to_string(y));
   const bool leaves_image = is_channels_last(graph.value(from));
   if (leaves_image == is_channels_last(graph.value(to))) return emit_renumbering(graph, group);
   const Shape &image = leaves_image ? x : y;

@@ -12,6 +12,8 @@ struct Chain;
 EmittedKernel emit_contraction(const Graph &graph, const Group &group);
 // A convolution that with_winograd (passes/passes.h) marked, and an epilogue.
 EmittedKernel emit_winograd(const Graph &graph, const Group &group);
+// Sums of products of bytes and an epilogue, which scales and rounds them.
+EmittedKernel emit_integer_product(const Graph &graph, const Group &group);
 // Products, scores, softmax and products again, without the scores as a whole.
 EmittedKernel emit_attention(const Graph &graph, const Group &group);
 // Convolutions that follow each other, computed depth first.

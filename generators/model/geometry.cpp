@@ -37,7 +37,7 @@ PoolWindow pool_window(const Attributes &attributes) {
 
 Geometry geometry_of(const Graph &graph, const Graph::Node &node) {
   const Shape &x = graph.value(node.inputs.at(0)).shape, &w = graph.value(node.inputs.at(1)).shape;
-  const bool dense = node.operation == "dense";
+  const bool dense = node.operation == "dense" || node.operation == "integer_dense";
   if (x.size() != (dense ? 2 : 4) || x.size() != w.size() || x[1] != w[1])
     fail("an input of ", saltern::to_string(x), " and weights of ", saltern::to_string(w), " do not fit each other");
   Geometry g = {static_cast<int>(x[1]), 1, 1, static_cast<int>(x[0]), 1, 1, static_cast<int>(w[0]), {}};

@@ -4,6 +4,7 @@
 
 #include "generators/model/compile.h"
 #include "generators/model/kernel_jobs.h"
+#include "generators/model/kernel_targets.h"
 #include "generators/model/toolchain.h"
 
 namespace saltern::generators {
@@ -23,11 +24,12 @@ std::string kernel_key(const EmittedKernel &kernel, const std::vector<CpuTarget>
 }  // namespace
 
 bool KernelCache::has(const EmittedKernel &kernel, const std::vector<CpuTarget> &targets) const {
-  return cache_.find(shelf, kernel_key(kernel, targets)).has_value();
+  return cache_.find(shelf, kernel_key(kernel, targets_of(kernel, targets))).has_value();
 }
 
-void KernelCache::provide(const EmittedKernel &kernel, const std::vector<CpuTarget> &targets, const std::string &symbol,
+void KernelCache::provide(const EmittedKernel &kernel, const std::vector<CpuTarget> &asked, const std::string &symbol,
                           const std::string &to) const {
+  const std::vector<CpuTarget> targets = targets_of(kernel, asked);
   const Cache::Entry kept = cache_.find_or_make(shelf, kernel_key(kernel, targets), [&](const std::string &making) {
     compile_kernel(kernel, cached_symbol, targets, making);
   });

@@ -146,6 +146,8 @@ Proof::Rule Proof::rule(const Node &n) const {
       {"conv2d", &Proof::first_input_by_rows},
       {"conv2d_gradient_x", &Proof::first_input_by_rows},
       {"dense", &Proof::first_input_by_rows},
+      {"integer_conv2d", &Proof::first_input_by_rows},
+      {"integer_dense", &Proof::first_input_by_rows},
       {"expand", &Proof::elementwise},
       {"layer_norm", &Proof::along_axis},
       {"log_softmax", &Proof::along_axis},

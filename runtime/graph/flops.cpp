@@ -20,9 +20,11 @@ struct Row {
   double (*products)(const Shape &first, const Shape &second);
 };
 
-constexpr std::array<Row, 3> rows = {{
+constexpr std::array<Row, 5> rows = {{
     {"dense", weights_of_one_output},
     {"conv2d", weights_of_one_output},
+    {"integer_conv2d", weights_of_one_output},
+    {"integer_dense", weights_of_one_output},
     {"matmul", columns},
 }};
 

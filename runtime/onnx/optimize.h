@@ -26,6 +26,12 @@ Model with_pushed_transposes(Model model, const Inferred &known);
 // What scales and shifts each channel (BatchNormalization, Mul, Add, ... by constants) goes into the constant weights
 // of the Conv, ConvTranspose or Gemm before it; MatMul and Add of constants are a Gemm.
 Model with_folded_scales(Model model, const Inferred &known);
+// Not one of model_passes(), since other runtimes want models as quantizers write them: products of dequantized numbers by
+// constant weights (DequantizeLinear before a Conv, MatMul or Gemm) are sums of integers (ConvInteger, MatMulInteger) that
+// are scaled once; what only moves numbers between DequantizeLinear and QuantizeLinear of one scale moves the integers;
+// QuantizeLinear multiplies instead of dividing. A result is at most one step of its QuantizeLinear from that of the model
+// as it stands, where f32 rounds the other way.
+Model with_integer_products(Model model);
 // Nodes with the same operator, attributes and inputs are one.
 Model with_common_nodes_once(Model model, const Inferred &known);
 // Without nodes and constants that no output needs.

@@ -78,7 +78,7 @@ Graph traced(const NamedVariables &inputs, const NamedVariables &outputs, const 
 Graph lowered(const Model &model, const Tensors &inputs) {
   std::map<std::string, Shape> shapes;
   for (const auto &[name, v] : inputs) shapes[name] = v.shape();
-  return lower_model(optimized(with_shapes(model, shapes)), shapes);
+  return lower_model(optimized(with_integer_products(with_shapes(model, shapes))), shapes);
 }
 
 }  // namespace

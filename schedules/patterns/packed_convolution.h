@@ -111,6 +111,7 @@ struct PackedConvolution {
   Halide::Func y;    // the accumulator
   Halide::Func padded;  // the image with zeros around, over (c, x, y, n); undefined where there are none
   int channels_in;
+  bool by_dots = false;  // the innermost steps of the reduction are those of one instruction
 };
 
 // The loops of a result cut into register tiles, innermost first, for a schedule to order and place.
@@ -147,8 +148,10 @@ inline PackedTiles register_tiles(PackedConvolution p, const PackedConvolutionSh
   // Steps over channels, along a row and over rows, as far as there are several.
   const std::vector<Halide::RVar> r = p.y.rvars(0);
   std::vector<Halide::VarOrRVar> order = {a[0], a[1], a[2]};
-  order.insert(order.end(), r.begin(), r.end());
+  if (p.by_dots) order.insert(order.begin(), r[0]);
+  order.insert(order.end(), r.begin() + (p.by_dots ? 1 : 0), r.end());
   order.insert(order.end(), {a[3], a[4]});
+  if (p.by_dots) p.y.update().atomic().vectorize(r[0]);
   p.y.update().reorder(order).vectorize(a[0], lanes).unroll(a[0]).unroll(a[1]).unroll(a[2]);
   // Where sums over channels are short, those along a row go on without a loop; a long window would be long code.
   constexpr int most_unrolled = 16;
@@ -162,8 +165,9 @@ inline PackedTiles register_tiles(PackedConvolution p, const PackedConvolutionSh
 // The copy of the image with the zeros around it, made where `at` says.
 inline void padded_copy(PackedConvolution p, const Halide::LoopLevel &at, const Machine &m) {
   const std::vector<Halide::Var> q = p.padded.args();
-  const Halide::Var along = p.channels_in < m.float_lanes() ? q[1] : q[0];
-  p.padded.compute_at(at).vectorize(along, m.float_lanes(), Halide::TailStrategy::GuardWithIf);
+  const int lanes = m.lanes(p.padded.type());
+  const Halide::Var along = p.channels_in < lanes ? q[1] : q[0];
+  p.padded.compute_at(at).vectorize(along, lanes, Halide::TailStrategy::GuardWithIf);
 }
 
 inline void packed_convolution(PackedConvolution p, const PackedConvolutionShape &shape, const Machine &m,

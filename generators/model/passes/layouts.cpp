@@ -28,6 +28,7 @@ Orders orders_of(const Graph::Node &n) {
       {"conv2d_gradient_w", {image, image}},
       {"conv2d_gradient_x", {image, image}},
       {"depthwise2d", {image, image}},
+      {"integer_conv2d", {image, image}},
       {"layer_norm", {rows, rows}},
       {"log_softmax", {rows, rows}},
       {"matmul", {rows, rows}},

@@ -29,7 +29,8 @@ class Sinking {
         const bool second = before != reshapes_.end() && readers_.at(n.inputs[0]) == 1;
         reshapes_[n.outputs[0]] = second ? before->second : n.inputs[0];
       }
-      if (n.operation == "dense" || n.operation == "matmul" || follows_product(n)) products_.insert(n.outputs[0]);
+      const bool is_product = n.operation == "dense" || n.operation == "integer_dense" || n.operation == "matmul";
+      if (is_product || follows_product(n)) products_.insert(n.outputs[0]);
       const std::string product = product_before(n);
       if (product.empty() || !sink(n, product)) graph_.nodes.push_back(n);
     }

@@ -1,12 +1,15 @@
 // Products and convolutions of quantized numbers: (x - zero point), summed in i32; QLinear* scale the sum and round it
 // back.
 //
-// Numbers of 8 bits go through the library's f32 kernels: f32 holds integers up to 2^24, so that sums of a few hundred
+// Constant weights of 8 bits that count from zero are for operations of their own (runtime/layers/integer_products.h).
+// Other numbers of 8 bits go through the library's f32 kernels: f32 holds integers up to 2^24, so that sums of a few hundred
 // products are exact in any order. Longer ones are taken in parts, whose sums are added in i32.
 
 #include <algorithm>
+#include <optional>
 
 #include "runtime/formula/evaluate_values.h"
+#include "runtime/layers/integer_products.h"
 #include "runtime/onnx/operators/arguments.h"
 #include "runtime/onnx/operators/building_blocks.h"
 #include "runtime/onnx/operators/convolution.h"
@@ -102,6 +105,79 @@ Operand requantized(Lowering &n, const Operand &sum, const Operand &a_scale, con
                                      [&](const Axes &at) { return rounded_within(y_zero.type, rounded.at(at)); }));
 }
 
+// ---- The operations for constant weights of 8 bits.
+
+bool has_bytes(const Operand &x) { return x.type == Type::u8 || x.type == Type::i8; }
+
+// Weights as numbers of i8 that count from 0, if all of them do; else undefined. Those of u8 may count from 128.
+Tensor levels(const Operand &w, const Operand &zero, int64_t outputs) {
+  if (!w.value.defined() || !has_bytes(w) || (zero.present() && (!zero.value.defined() || zero.type != w.type)))
+    return {};
+  const bool natural = w.type == Type::u8;
+  const int64_t nothing = natural ? 128 : 0;
+  const std::vector<int64_t> zeros = zero.present() ? zero.value.integers() : std::vector<int64_t>{0};
+  if (zeros.size() != 1 && (zero.rank() != 1 || zero.shape[0] != outputs)) return {};
+  if (std::any_of(zeros.begin(), zeros.end(), [&](int64_t z) { return z != nothing; })) return {};
+  const Tensor from = w.value.in_layout(Layout::row_major);
+  if (!natural) return from;
+  const Tensor to = Tensor::empty(w.shape, Type::i8);
+  std::transform(from.data<uint8_t>(), from.data<uint8_t>() + from.size(), to.data<int8_t>(),
+                 [](uint8_t v) { return static_cast<int8_t>(v - 128); });
+  return to;
+}
+
+// One operand of u8 and the number that stands for 0 in it; undefined where that is not one known number.
+struct Bytes {
+  Operand values;
+  int64_t zero;
+};
+std::optional<Bytes> bytes(Lowering &n, const Operand &x, const Operand &zero) {
+  if (!has_bytes(x) || (zero.present() && (zero.type != x.type || !zero.value.defined() || zero.value.size() != 1)))
+    return std::nullopt;
+  const int64_t z = zero.present() ? zero.value.integers()[0] : 0;
+  if (x.type == Type::u8) return Bytes{x, z};
+  constexpr int64_t shift = 128;
+  return Bytes{n.computed(cast(Type::u8, cast(Type::i32, Value(x)) + shift)), z + shift};
+}
+
+// Undefined where it is none of theirs.
+Operand integer_dense(Lowering &n, const Operand &a, const Operand &a_zero, const Operand &b, const Operand &b_zero) {
+  if (a.rank() < 2 || b.rank() != 2 || a.shape.back() != b.shape[0] || elements(a.shape) == 0) return {};
+  if (elements(b.shape) == 0 || b.shape[0] > most_integer_products) return {};
+  const Tensor weights = levels(b, b_zero, b.shape[1]);
+  const std::optional<Bytes> x = weights.defined() ? bytes(n, a, a_zero) : std::nullopt;
+  if (!x) return {};
+  const int64_t inner = b.shape[0], columns = b.shape[1], rows = elements(a.shape) / inner;
+  const Tensor turned = Tensor::empty({columns, inner}, Type::i8);
+  turned.copy_from(weights.viewed(turned.shape(), {1, columns}));
+  const Operand y = n.operation("integer_dense", {n.reshaped(x->values, {rows, inner}), n.constant(turned)},
+                                {{"zero", x->zero}}, {rows, columns}, Type::i32);
+  Shape shape = a.shape;
+  shape.back() = columns;
+  return n.reshaped(y, shape);
+}
+
+Operand integer_conv2d(Lowering &n, const Operand &image, const Operand &image_zero, const Operand &w,
+                       const Operand &w_zero, const SlidingAxes &axes, int64_t groups) {
+  if ((image.rank() != 3 && image.rank() != 4) || elements(image.shape) == 0 || elements(w.shape) == 0) return {};
+  const int64_t taps = elements(kernel_of(axes));
+  const bool each_alone = groups == image.shape[1] && groups == w.shape[0] && w.shape[1] == 1;
+  if ((groups != 1 && !each_alone) || w.shape[1] * groups != image.shape[1]) return {};
+  if (taps > most_integer_taps || w.shape[1] * taps > most_integer_products) return {};
+  for (const SlidingAxis &a : axes)
+    if (a.positions < 1) return {};
+  // Taps along a row lie side by side.
+  if (groups == 1 && axes.back().dilation != 1 && axes.back().kernel != 1) return {};
+  const Tensor weights = levels(w, w_zero, w.shape[0]);
+  const std::optional<Bytes> x = weights.defined() ? bytes(n, image, image_zero) : std::nullopt;
+  if (!x) return {};
+  const Shape shape = image_of(image.shape[0], w.shape[0], positions_of(axes));
+  const Operand y = n.operation(
+      "integer_conv2d", {as_image(n, x->values), n.constant(weights.reshaped(as_image(w.shape)))},
+      window_attributes(axes).with("groups", groups).with("zero", x->zero), as_image(shape), Type::i32);
+  return n.reshaped(y, shape);
+}
+
 // In i32; in f32 where one of them is of small floats.
 Operand product(Lowering &n, const Counted &a, const Counted &b) {
   const Operand &left = a.values, &right = b.values;
@@ -115,14 +191,15 @@ Operand product(Lowering &n, const Counted &a, const Counted &b) {
   return matmul(n, n.casted(left, type), n.casted(right, type));
 }
 
-void matmul_integer(Lowering &n) {
-  n.give(0, product(n, counted(n, n.input(0), along_rows(n, n.optional(2))),
-                    counted(n, n.input(1), along_columns(n, n.optional(3)))));
+Operand product(Lowering &n, const Operand &a, const Operand &a_zero, const Operand &b, const Operand &b_zero) {
+  if (const Operand sum = integer_dense(n, a, a_zero, b, b_zero); sum.present()) return sum;
+  return product(n, counted(n, a, along_rows(n, a_zero)), counted(n, b, along_columns(n, b_zero)));
 }
 
+void matmul_integer(Lowering &n) { n.give(0, product(n, n.input(0), n.optional(2), n.input(1), n.optional(3))); }
+
 void qlinear_matmul(Lowering &n) {
-  const Operand sum = product(n, counted(n, n.input(0), along_rows(n, n.input(2))),
-                              counted(n, n.input(3), along_columns(n, n.input(5))));
+  const Operand sum = product(n, n.input(0), n.input(2), n.input(3), n.input(5));
   n.give(0, requantized(n, sum, along_rows(n, n.input(1)), along_columns(n, n.input(4)), along_rows(n, n.input(6)),
                         along_rows(n, n.input(7))));
 }
@@ -132,6 +209,11 @@ Operand integer_convolution(Lowering &n, const Operand &x, const Operand &x_zero
   expect_weights(x, w);
   const SlidingAxes axes = sliding_axes(n, x.shape, {w.shape.begin() + 2, w.shape.end()});
   const int64_t groups = groups_of(n, x.shape[1], w.shape[0]), channels = w.shape[1];
+  if (const Operand sum = integer_conv2d(n, x, x_zero, w, w_zero, axes, groups); sum.present()) {
+    expect_shape(bias, {w.shape[0]}, "the bias");
+    if (!bias.present()) return sum;
+    return n.computed(Value(sum) + cast(Type::i32, Value(along(n, bias, 1, x.rank()))));
+  }
   const Counted image = counted(n, x, along(n, x_zero, 1, x.rank())),
                 weights = counted(n, w, along(n, w_zero, 0, w.rank()));
   const int64_t taps = elements(kernel_of(axes)), most = taps == 0 ? 0 : exact_products(image, weights) / taps;

@@ -57,14 +57,17 @@ void quantize(Lowering &n) {
   if (type == Type::f8e8m0 || (!facts(type).is_small_real() && (is_real(type) || facts(type).bits > 16)))
     fail("quantizes to ", facts(type).name, "; expected integers of 16 bits or fewer, or floats of 8 or 4");
   const auto each = granularity(n, x, scale);
+  // A quotient by one is none.
+  const bool is_scaled = !scale.value.defined() || scale.value.size() != 1 || scale.type != Type::f32 ||
+                         x.type != Type::f32 || scale.value.item() != 1;
   const Type precision = type_attribute(n.attributes(), "precision", scale.type);
   n.give(0, inlined(extents(x.shape), [&](const Axes &at) {
            // The quotient is rounded as its precision says; what follows is exact in f32.
            const auto precise = [&](const Expression &e) {
              return cast(Type::f32, facts(precision).is_small_real() ? cast(Type::f32, e) : cast(precision, e));
            };
-           Expression q = precise(Value(x).at(at)) / precise(each(scale, at));
-           q = precise(q);
+           Expression q = precise(Value(x).at(at));
+           if (is_scaled) q = precise(q / precise(each(scale, at)));
            if (!is_real(type)) q = call(Function::round, q);
            if (n.has(2)) q = q + cast(Type::f32, each(n.input(2), at));
            return is_real(type) ? cast_to(type, q, saturate) : saturated(type, q);
