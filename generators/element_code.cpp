@@ -1,8 +1,10 @@
 #include "generators/element_code.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "generators/small_float_code.h"
+#include "schedules/forms/float_bits.h"
 
 namespace saltern::generators {
 
@@ -46,6 +48,37 @@ Expr ElementCode::index(const Expression &e, Scope &scope) {
   return scope.indices[e.get()] = new_index(e, scope);
 }
 
+namespace {
+
+// select(low < v, min(v, high), low): a number within bounds, which are constants; what is no number is the lower one.
+struct Bounded {
+  Expression value;
+  double low, high;
+};
+
+std::optional<Bounded> bounded(const Expression &e) {
+  const auto is_call = [](const Expression &c, formula::Function f) {
+    return c->kind == Kind::call && c->function == f && is_real(c->arguments[0].type());
+  };
+  if (e->kind != Kind::select || !is_call(e->arguments[0], formula::Function::less) ||
+      !is_call(e->arguments[1], formula::Function::minimum))
+    return std::nullopt;
+  const Expression &asked = e->arguments[0], &least = e->arguments[1], &low = asked->arguments[0],
+                   &value = asked->arguments[1], &high = least->arguments[1];
+  const bool same = is_same(low, e->arguments[2]) && is_same(value, least->arguments[0]);
+  if (!same || low->kind != Kind::constant || high->kind != Kind::constant || low->real > high->real)
+    return std::nullopt;
+  return Bounded{value, low->real, high->real};
+}
+
+bool holds(Type type, const Bounded &b) {
+  constexpr double bound = 0x1p30;  // conversions go through i32
+  return !is_real(type) && type != Type::boolean && facts(type).bits <= 32 && type != Type::u32 && b.low >= -bound &&
+         b.high <= bound;
+}
+
+}  // namespace
+
 Expr ElementCode::new_value(const Expression &e, Scope &scope) {
   const Expression::Node &n = *e.get();
   switch (n.kind) {
@@ -64,9 +97,18 @@ Expr ElementCode::new_value(const Expression &e, Scope &scope) {
     case Kind::call:
       return call(e, scope);
     case Kind::select:
+      // Of a number the question is asked already; the minimum need not mind what is none.
+      if (const std::optional<Bounded> b = bounded(e)) {
+        const Expr v = value(b->value, scope), low = Halide::Internal::make_const(v.type(), b->low);
+        return Halide::select(forms::strict_less(low, v),
+                              Halide::min(v, Halide::Internal::make_const(v.type(), b->high)), low);
+      }
       return Halide::select(value(n.arguments[0], scope), value(n.arguments[1], scope), value(n.arguments[2], scope));
     case Kind::cast: {
       const Expression &from = n.arguments[0];
+      // What is within bounds that the integer has needs no second look.
+      if (const std::optional<Bounded> b = bounded(from); b && holds(n.type, *b))
+        return cast_code(Type::i32, n.type, Halide::cast<int32_t>(value(from, scope)));
       if (n.type == Type::i32 && narrow_ && is_narrow(from)) return index(from, scope);
       if (is_real(n.type) && is_narrow(from)) return cast_code(Type::i32, n.type, index(from, scope));
       return cast_code(from.type(), n.type, value(from, scope));

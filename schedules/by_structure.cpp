@@ -212,6 +212,8 @@ class Scheduler {
       return;
     }
     if (const int dense = turned_along(s, lanes(out)); dense >= 0) return in_turned_blocks(out, s, dense, lanes(out));
+    const int few_lanes = m_.float_lanes();
+    if (const int dense = few_columns_along(s, few_lanes); dense >= 0) return by_few_columns(out, s, dense, few_lanes);
     Var chunk("chunk"), element("element");
     if (args.size() == 1) {
       // What is light goes by 4 vectors: to count turns takes as long otherwise, and twice that where the loop lies

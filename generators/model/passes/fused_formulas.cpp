@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -69,6 +70,16 @@ class Fusion {
            graph_.value(reader.outputs[0]).shape == graph_.value(maker.outputs[0]).shape;
   }
 
+  // Whether a formula rounds sums of integers to bytes: that ends their kernel, and what it gives lies in a quarter of the
+  // memory.
+  bool rounds_sums(const Graph::Node &n) const {
+    if (facts(graph_.value(n.outputs[0]).type).bits > 8 || !is_elementwise(graph_, n)) return false;
+    return std::any_of(n.inputs.begin(), n.inputs.end(), [&](const std::string &i) {
+      const Graph::Node *maker = index_.producer(i);
+      return maker && is_integer_product(*maker) && index_.uses(i) == 1;
+    });
+  }
+
   // Whether the reader should compute what the maker gives it by itself.
   bool should_fuse(size_t from, size_t to) const {
     const Graph::Node &maker = graph_.nodes[from], &reader = graph_.nodes[to];
@@ -78,6 +89,7 @@ class Fusion {
     if (index_.uses(value) != 1 || !is_exact(v.type)) return false;  // others are rounded when they are stored
     if (is_view(graph_, maker)) return false;  // costs nothing, and keeps the reader's code general
     if (!fits_into(costs_[from], maker.inputs.size(), costs_[to], reader.inputs.size())) return false;
+    if (rounds_sums(maker)) return false;
     if (reads_same_element(maker, reader)) return true;
     if (follows_a_kernel(graph_, index_, maker)) return false;
     const Shape &result = graph_.value(reader.outputs[0]).shape;

@@ -80,7 +80,9 @@ void dequantize(Lowering &n) {
   if (n.has(2)) expect_zero_point(scale, n.input(2), x.type);
   const auto each = granularity(n, x, scale);
   n.give(0, inlined(extents(x.shape), [&](const Axes &at) {
-           Expression v = cast(is_real(x.type) ? Type::f32 : Type::i64, Value(x).at(at));
+           // Differences of short integers are none of long ones, which vectors have half as many of.
+           const Type whole = facts(x.type).bits <= 16 ? Type::i32 : Type::i64;
+           Expression v = cast(is_real(x.type) ? Type::f32 : whole, Value(x).at(at));
            if (n.has(2)) v = v - cast(v.type(), each(n.input(2), at));
            return cast(type, cast(Type::f32, v) * cast(Type::f32, each(scale, at)));
          }));
