@@ -11,13 +11,15 @@ namespace saltern::algorithms {
 
 using namespace formula;
 
-// log(1 + x) and e^x - 1 to all digits of x, of which a small one loses the last beside a 1.
+// log(1 + x) and e^x - 1 to all digits of x, of which a small one loses the last beside a 1: by series as long as the type
+// has digits.
 //
-// log(1 + x) = 2 artanh(x / (x + 2)), by a series that has all digits of f64 for x from -1/2 to 1.
+// log(1 + x) = 2 artanh(x / (x + 2)), for x from -1/2 to 1.
 inline Value log_near_one(const Value &x) {
+  const int last = x.type() == Type::f64 ? 33 : 13;
   const Value s = x / (x + 2), t = s * s;
-  Value series = 1.0 / 33;
-  for (int n = 31; n > 0; n -= 2) series = series * t + 1.0 / n;
+  Value series = 1.0 / last;
+  for (int n = last - 2; n > 0; n -= 2) series = series * t + 1.0 / n;
   return s * 2 * series;
 }
 inline Value log_of_one_more(const Value &x) {
@@ -25,7 +27,7 @@ inline Value log_of_one_more(const Value &x) {
                        {{x}, [x](const Value &dy) { return Values{dy / (x + 1)}; }});
 }
 inline Value power_less_one(const Value &x) {
-  constexpr int terms = 14;
+  const int terms = x.type() == Type::f64 ? 14 : 8;
   const Value near = max(min(x, 0.5), -0.5);
   Value series = 1;
   for (int n = terms; n > 1; --n) series = series * (near * (1.0 / n)) + 1;

@@ -44,8 +44,8 @@ class GraphNet : public Module {
     FormulaKey key_of(const Graph::Node &formula) const;
 
     Graph graph;
-    std::map<FormulaKey, int64_t>
-        equal_formulas;  // how many nodes each is: turns of a recurrence are many that are equal
+    // How many nodes each is: turns of a recurrence are many that are equal.
+    std::map<FormulaKey, int64_t> equal_formulas;
   };
   std::vector<Variable> computed(const Form &form, const Graph::Node &node, const std::vector<Variable> &in);
   bool has_all_of(const Graph &other) const;

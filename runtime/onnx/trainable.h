@@ -20,8 +20,8 @@ namespace saltern {
 
 struct TrainableModel {
   Graph graph;
-  Graph
-      on_tape;  // the same with recurrent layers whole, for which a tape has kernels; without nodes where there are none
+  // The same with recurrent layers whole, for which a tape has kernels; without nodes where there are none.
+  Graph on_tape;
   std::vector<std::string> parameters;
   std::vector<std::string> outputs;  // those of the file
   // How the first output is made: by this operator ("Softmax", along this axis) of that value, which is an output, too. Empty

@@ -64,7 +64,7 @@ std::pair<std::shared_ptr<GraphNet>, std::vector<std::string>> net_of(const Mode
   }
   if (!batch) fail("the model has no inputs");
   TrainableModel made = trainable(model, shapes, *batch);
-  return {std::make_shared<GraphNet>(std::move(made.graph), made.parameters), made.outputs};
+  return {std::make_shared<GraphNet>(std::move(made.graph), made.parameters, std::move(made.on_tape)), made.outputs};
 }
 
 // What was computed from inputs while a Recording lived; `names` are those of constants.

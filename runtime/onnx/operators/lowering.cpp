@@ -162,7 +162,9 @@ Operand Lowering::transposed(const Operand &x, const std::vector<int> &order) {
     same &= order[d] == static_cast<int>(d);
   }
   if (same) return x;
-  return operation("transpose", {x}, {{"order", std::vector<int64_t>(order.begin(), order.end())}}, shape, x.type);
+  Operand y = operation("transpose", {x}, {{"order", std::vector<int64_t>(order.begin(), order.end())}}, shape, x.type);
+  if (x.rank() == 2) y.turned_from = x.name;
+  return y;
 }
 
 Operand Lowering::casted(const Operand &x, Type type) { return x.type == type ? x : computed(cast(type, Value(x))); }

@@ -29,6 +29,7 @@ struct Operand {
   Shape shape;
   Tensor value;                                               // undefined where it is not known yet
   std::shared_ptr<const std::vector<Operand>> sequence = {};  // null: a tensor
+  std::string turned_from = {};                               // the matrix that it is the transpose of, if it is one
 
   bool present() const { return !name.empty() || sequence; }
   int rank() const { return static_cast<int>(shape.size()); }

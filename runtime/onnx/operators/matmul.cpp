@@ -10,20 +10,6 @@ namespace saltern {
 
 using namespace formula;
 
-namespace {
-
-// What b is the transpose of, where that is another value of the graph; absent where it is not. Exporters write a fully
-// connected layer of images or sequences so, whose gradients are then in the order of its weights, too.
-Operand turned_weights(const Lowering &n, const Operand &b) {
-  const Graph::Node *transpose = b.rank() == 2 && !b.value.defined() ? n.graph().producer(b.name) : nullptr;
-  if (!transpose || transpose->operation != "transpose" ||
-      transpose->attributes.integers("order") != std::vector<int64_t>{1, 0})
-    return {};
-  return {transpose->inputs[0], b.type, {b.shape[1], b.shape[0]}, {}};
-}
-
-}  // namespace
-
 Operand matrix_product(Lowering &n, const Operand &a, const Operand &b) {
   expect_same_type(a, b);
   if (a.rank() < 2 || b.rank() < 2 || a.shape.back() != b.shape[b.shape.size() - 2])
@@ -36,7 +22,10 @@ Operand matrix_product(Lowering &n, const Operand &a, const Operand &b) {
     // One matrix for all batches: these are rows of one product.
     if (a.rank() > 2 && b.rank() == 2) {
       const Operand rows = n.reshaped(a, {elements(a.shape) / inner, inner});
-      if (const Operand w = turned_weights(n, b); w.present()) return n.reshaped(dense(n, rows, w), shape);
+      // Exporters write a fully connected layer of images or sequences so, whose gradients are then in the order of its
+      // weights, too.
+      if (!b.turned_from.empty())
+        return n.reshaped(dense(n, rows, {b.turned_from, b.type, {b.shape[1], b.shape[0]}, {}}), shape);
       return n.reshaped(n.operation("matmul", {rows, b}, {}, {rows.shape[0], b.shape[1]}), shape);
     }
     return n.operation("matmul", {a, b}, {}, shape);
