@@ -28,11 +28,14 @@ def test_readme(tmp_path, monkeypatch):
 def test_training(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {}
-    example, changes = blocks('docs/training.md')
+    example, changes, places = blocks('docs/training.md')
     exec(example, names)
     names['picture'] = np.zeros((3, 40, 32), np.uint8)
     exec(changes, names)
     assert names['x'].shape == (3, 32, 32) and names['x'].dtype == 'float32'
+    names['boxes'], names['points'] = np.array([[4.0, 5.0, 20.0, 30.0]]), np.array([[7.0, 8.0]])
+    exec(places, names)
+    assert names['boxes'].shape == (1, 4) and names['points'].shape == (1, 2)
     assert names['history'].history['val_accuracy'][-1] > 0.9
     assert (tmp_path / 'report.html').exists() and not (tmp_path / 'backup/backup.safetensors').exists()
 
@@ -54,11 +57,16 @@ def test_tour(tmp_path, monkeypatch):
     names['list_of_sequences'] = [saltern.zeros(length, 28) for length in (2, 5, 3)]
     exec(sequences, names)
     assert names['padded'].shape == (5, 3, 64) and names['lengths'].tolist() == [2, 5, 3]
-    export, load, call = (line.split('#')[0] for line in files.strip().split('\n'))
+    export, load, call, trains = (line.split('#')[0] for line in files.strip().split('\n'))
     exec(export, names)
     names['saltern'].onnx.export(names['net'], names['x'], 'any.onnx')
     exec(load, names)
     assert names['model'](names['x']).shape == (2, 3)
+    net = names['net']
+    exec(trains, names)
+    names['net'](names['x']).sum().backward()
+    assert dict(names['net'].named_parameters())['0.weight'].grad.shape == (3, 2)
+    names['net'] = net
     if importlib.util.find_spec('halide'):
         exec(compiled, names)
         np.testing.assert_allclose(np.asarray(names['fast'](names['x'])), np.asarray(names['net'](names['x'])), rtol=1e-5)

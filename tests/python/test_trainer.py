@@ -260,6 +260,11 @@ def test_backups_that_cannot_be_written_are_named(tmp_path):
     t.fit(X, Y, callbacks=[training.BackupAndRestore(tmp_path, delete_checkpoint=False)])
     with pytest.raises(ValueError, match='backup.safetensors: .*seed 0, not 1'):
         trainer(seed=1).fit(X, Y, callbacks=[training.BackupAndRestore(tmp_path)])
+    for other, says in ((lambda c: trainer().fit(X[:40], Y[:40], callbacks=c), 'samples 50, not 40'),
+                        (lambda c: trainer().fit(X, Y, batch_size=16, callbacks=c), 'batch_size 32, not 16'),
+                        (lambda c: trainer(accumulate=2).fit(X, Y, callbacks=c), 'accumulate 1, not 2')):
+        with pytest.raises(ValueError, match=says):
+            other([training.BackupAndRestore(tmp_path)])
 
 
 def test_classifier():

@@ -92,6 +92,7 @@ class Trainer:
         self.averages = {n: np.array(p.numpy()) for n, p in net.named_parameters()} if average else {}
         self.stop_training, self.step, self.epoch, self.batch, self.gradient_norm = False, 0, 0, 0, 0.0
         self._loss = _Mean('loss', None)
+        self._made_with = {'seed': seed, 'accumulate': accumulate, 'clip_norm': clip_norm, 'average': average}
 
     # ---- The rate, as callbacks change it.
     @property
@@ -113,6 +114,7 @@ class Trainer:
         self.callbacks = CallbackList([*callbacks, *ProgbarLogger.wanted(verbose), history], self, {
             'epochs': epochs, 'steps': -(-len(x) // (batch_size * self.accumulate)), 'samples': len(x)})
         self.stop_training = False
+        self._made_with.update(samples=len(x), batch_size=batch_size, shuffle=bool(shuffle))
         _saltern.manual_seed(self.seed)
         self.callbacks.on_train_begin()
         while self.epoch < epochs and not self.stop_training:
@@ -276,7 +278,7 @@ class Trainer:
                 kept[number] = list(state)
                 tensors.update({f'optimizer.{number}.{name}': t for name, t in state.items()})
         rates = [g[_rate_in(g)] for g in self.optimizer.param_groups]
-        facts = {'step': self.step, 'epoch': self.epoch, 'batch': self.batch, 'kept': kept, 'seed': self.seed,
+        facts = {'step': self.step, 'epoch': self.epoch, 'batch': self.batch, 'kept': kept, 'made_with': self._made_with,
                  'rates': [None if callable(r) else float(r) for r in rates]}
         return tensors, {'training': json.dumps(facts)}
 
@@ -284,8 +286,9 @@ class Trainer:
         if 'training' not in metadata:
             raise ValueError('no training checkpoint: its metadata has no "training"')
         facts = json.loads(metadata['training'])
-        if facts['seed'] != self.seed:
-            raise ValueError(f'the checkpoint was made with seed {facts["seed"]}, not {self.seed}')
+        for name, was in facts['made_with'].items():
+            if was != self._made_with.get(name, was):
+                raise ValueError(f'the checkpoint was made with {name} {was}, not {self._made_with[name]}')
         below = lambda prefix: {n[len(prefix):]: t for n, t in tensors.items() if n.startswith(prefix)}
         self.net.load_state_dict(below('net.'))
         self.averages.update({n: np.array(t) for n, t in below('average.').items()})
