@@ -7,6 +7,7 @@ import http.server
 import io
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -275,6 +276,7 @@ def test_classifier():
     chances = found.predict_proba(X)
     np.testing.assert_allclose(chances.sum(1), 1, rtol=1e-5)
     assert (found.classes_[chances.argmax(1)] == found.predict(X)).all()
+    assert (pickle.loads(pickle.dumps(found)).predict(X) == found.predict(X)).all()
     again = training.Classifier(**found.get_params()).fit(X, names)
     assert (again.predict_proba(X) == chances).all()
     with pytest.raises(ValueError, match='not trained'):
@@ -351,6 +353,8 @@ def test_bad_options_are_named(options, match):
         Trainer(made, 'cross_entropy', saltern.optim.SGD(made.parameters(), lr=0.1), **options)
     with pytest.raises(ValueError, match='50 inputs and 3 targets'):
         trainer().fit(X, Y[:3])
+    with pytest.raises(ValueError, match='batches of 0 samples'):
+        trainer().fit(X, Y, batch_size=0)
 
 
 ROWS = np.random.default_rng(0).normal(size=(40, 3)).astype(np.float32)

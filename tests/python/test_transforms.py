@@ -1,5 +1,7 @@
 """Transforms in Python: torchvision's names, arguments and defaults, beside loops of NumPy."""
+import copy
 import inspect
+import pickle
 
 import numpy as np
 import pytest
@@ -53,6 +55,16 @@ def test_seeds_say_what_is_drawn():
     np.testing.assert_array_equal(drawn(1), drawn(1))
     places = {drawn(seed)[0, 0, 0] for seed in range(150)}
     assert places == set(PICTURE[0, :5, :7].ravel())         # every corner that a part can have
+
+
+def test_transforms_go_to_other_processes():
+    chain = transforms.Compose([transforms.RandomCrop(4, padding=1), transforms.ToDtype(np.float32, scale=True)])
+    for again in (pickle.loads(pickle.dumps(chain)), copy.deepcopy(chain)):
+        found = []
+        for each in (chain, again):
+            saltern.manual_seed(5)
+            found.append(array(each(BYTES)))
+        np.testing.assert_array_equal(*found)
 
 
 def test_mixed_batches():

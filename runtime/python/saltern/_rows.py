@@ -31,6 +31,15 @@ def function_of(row):
 
 
 _all = {row.name: function_of(row) for row in _saltern.functions()}
+
+
+def __getattr__(name):
+    """Where pickle finds functions."""
+    if name not in _all:
+        raise AttributeError(f'there is no function {name!r}')
+    return _all[name]
+
+
 functions = {name: f for name, f in _all.items() if '.' not in name}
 layers = {row.name: row for row in _saltern.layers()}
 

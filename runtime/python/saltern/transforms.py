@@ -33,7 +33,12 @@ class Transform:
     _row = None
 
     def __init__(self, *args, **kwargs):
+        self._given = args, kwargs
         self._layer = self._row.make(*map(_plain, args), **{name: _plain(value) for name, value in kwargs.items()})
+
+    def __reduce__(self):
+        """As pickle and copies take it: what it was made with."""
+        return _remade, (type(self), *self._given)
 
     def forward(self, *inputs, **beside):
         return self._layer(*inputs, **beside)
@@ -43,6 +48,10 @@ class Transform:
 
     def __repr__(self):
         return f'{type(self).__name__}({self._layer.options()})'
+
+
+def _remade(kind, args, kwargs):
+    return kind(*args, **kwargs)
 
 
 def _class_of(row):

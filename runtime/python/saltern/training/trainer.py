@@ -110,6 +110,8 @@ class Trainer:
         """Until epoch `epochs`; gives the History. verbose 'auto' draws a bar on a terminal and is quiet elsewhere, 0 is
         always quiet, 2 prints a line an epoch."""
         x, y = _arrays(x, y)
+        if batch_size < 1:
+            raise ValueError(f'batches of {batch_size} samples; at least 1 is taken')
         history = History()
         self.callbacks = CallbackList([*callbacks, *ProgbarLogger.wanted(verbose), history], self, {
             'epochs': epochs, 'steps': -(-len(x) // (batch_size * self.accumulate)), 'samples': len(x)})
