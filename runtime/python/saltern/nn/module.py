@@ -4,10 +4,10 @@ import copy
 
 import numpy as np
 
-from .. import _saltern
-from .._rows import layers as rows, signature_of
+from .._rows import signature_of
 from .._saltern import Tensor
 from .._tensors import no_grad, tensor
+from .pickling import kept
 
 
 def Parameter(data, requires_grad=True):
@@ -209,7 +209,7 @@ class Module:
         return made
 
     def __getstate__(self):
-        return {**self.__dict__, '_parameters': {n: _kept(p) for n, p in self._parameters.items()}, '_ties': self._tied()}
+        return {**self.__dict__, '_parameters': {n: kept(p) for n, p in self._parameters.items()}, '_ties': self._tied()}
 
     def __setstate__(self, state):
         self.__dict__.update({name: value for name, value in state.items() if name != '_ties'})
@@ -313,32 +313,6 @@ class Layer(Module):
         ours = repr(self._layer)  # with the parts that C++ knows
         return super().__repr__() if self._modules else type(self).__name__ + ours[ours.index('('):]
 
-
-def _remade(name, made_with, state, training):
-    layer = rows[name].make(**made_with)
-    for kind in {str(t.dtype) for t in state.values() if np.dtype(t.dtype).kind == 'f'}:
-        layer.convert(kind)
-    parameters = dict(layer.parameters())
-    layer.set_parameters({n: t for n, t in state.items() if n in parameters})
-    for n, t in layer.state():
-        if n not in parameters:
-            t.copy_(state[n])
-    layer.train(training)
-    return layer
-
-
-def _kept(p):
-    """A parameter, without the history of one that is made of others (utils/parametrize.py), and is made again."""
-    return p if p is None or p.is_leaf else p.detach()
-
-
-def _reduced(layer, protocol):
-    """As pickle takes a layer of C++: what it was made with, and what it has come to."""
-    state = {**dict(layer.state()), **{n: _kept(p) for n, p in layer.parameters()}}
-    return _remade, (layer.name, layer.made_with(), state, layer.training)
-
-
-_saltern.Layer.__reduce_ex__ = _reduced
 
 _classes = {}
 bases = {}  # of layers whose face is another than that of Layer, by name
