@@ -79,7 +79,7 @@ struct Sequence {
     if (kind.states == 1)
       return computed(operations::dense, {rows(x), w, w_bias}).reshaped({turns, batch, w.extent(0)});
     const Tensor all = products();
-    RightOperand(turned(w)).multiply(rows(x), rows(all));
+    multiply(rows(x), turned(w), rows(all));
     return all;
   }
 
@@ -153,10 +153,12 @@ std::vector<Tensor> run_back(const Kind &kind, const std::vector<Tensor> &in, co
   }
   const Tensor dw_rows = s.rows(dw), dr_rows = s.rows(dr);
   std::vector<Tensor> all = {Tensor::empty(s.x.shape())};
-  RightOperand(s.w).multiply(dw_rows, s.rows(all[0]));
+  multiply(dw_rows, s.w, s.rows(all[0]));
   all.insert(all.end(), more.begin(), more.end());
-  all.push_back(turned_multiplied(dw_rows, s.rows(s.x)));
-  all.push_back(turned_multiplied(dr_rows, s.rows(before[0])));
+  // What both products of an LSTM read is turned around once.
+  const Tensor dw_columns = row_major(turned(dw_rows)), dr_columns = has_cell ? dw_columns : row_major(turned(dr_rows));
+  all.push_back(multiplied(dw_columns, s.rows(s.x)));
+  all.push_back(multiplied(dr_columns, s.rows(before[0])));
   if (biased) all.push_back(computed(operations::dense_gradient_b, {dw_rows}));
   if (biased) all.push_back(has_cell ? all.back().clone() : computed(operations::dense_gradient_b, {dr_rows}));
   return all;
