@@ -1,6 +1,7 @@
 #include "generators/element_code.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "generators/small_float_code.h"
@@ -71,10 +72,38 @@ std::optional<Bounded> bounded(const Expression &e) {
   return Bounded{value, low->real, high->real};
 }
 
-bool holds(Type type, const Bounded &b) {
-  constexpr double bound = 0x1p30;  // conversions go through i32
-  return !is_real(type) && type != Type::boolean && facts(type).bits <= 32 && type != Type::u32 && b.low >= -bound &&
-         b.high <= bound;
+// round(number) + shift, the number within bounds: the only way from real numbers to integers that asks nothing.
+struct Rounded {
+  Bounded number;
+  Expression from;
+  int64_t shift;
+};
+
+std::optional<Rounded> rounded(const Expression &e) {
+  const bool shifted = e->kind == Kind::call && e->function == Function::add &&
+                       e->arguments[1]->kind == Kind::constant && std::nearbyint(e->arguments[1]->real) == e->arguments[1]->real;
+  const Expression &whole = shifted ? e->arguments[0] : e;
+  if (e.type() != Type::f32 || whole->kind != Kind::call || whole->function != Function::round) return std::nullopt;
+  constexpr double most_exact = 0x1p22;
+  const std::optional<Bounded> b = bounded(whole->arguments[0]);
+  if (!b || b->low < -most_exact || b->high > most_exact) return std::nullopt;
+  const double shift = shifted ? e->arguments[1]->real : 0;
+  if (std::fabs(shift) > most_exact) return std::nullopt;
+  return Rounded{*b, whole->arguments[0], static_cast<int64_t>(shift)};
+}
+
+// Conversions go through i32.
+bool is_narrow_integer(Type type) {
+  return !is_real(type) && type != Type::boolean && facts(type).bits <= 32 && type != Type::u32;
+}
+
+// Halves to even: the unit of numbers that large is one, so that the sum is rounded, and its bits count from those of the
+// large number. Halide's round() takes 512 bits apart.
+Expr nearest_integer(const Expr &small, int64_t shift) {
+  constexpr float large = 0x1.8p23F;
+  constexpr int64_t bits_of_large = 0x4B400000;
+  const Expr sum = forms::strict(Halide::Internal::Call::strict_add, small, Expr(large));
+  return Halide::reinterpret<int32_t>(sum) - static_cast<int32_t>(bits_of_large - shift);
 }
 
 }  // namespace
@@ -106,9 +135,8 @@ Expr ElementCode::new_value(const Expression &e, Scope &scope) {
       return Halide::select(value(n.arguments[0], scope), value(n.arguments[1], scope), value(n.arguments[2], scope));
     case Kind::cast: {
       const Expression &from = n.arguments[0];
-      // What is within bounds that the integer has needs no second look.
-      if (const std::optional<Bounded> b = bounded(from); b && holds(n.type, *b))
-        return cast_code(Type::i32, n.type, Halide::cast<int32_t>(value(from, scope)));
+      if (const std::optional<Rounded> r = is_narrow_integer(n.type) ? rounded(from) : std::nullopt)
+        return cast_code(Type::i32, n.type, nearest_integer(value(r->from, scope), r->shift));
       if (n.type == Type::i32 && narrow_ && is_narrow(from)) return index(from, scope);
       if (is_real(n.type) && is_narrow(from)) return cast_code(Type::i32, n.type, index(from, scope));
       return cast_code(from.type(), n.type, value(from, scope));

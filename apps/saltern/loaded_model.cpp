@@ -76,6 +76,13 @@ HostValues LoadedModel::run(const HostValues &inputs) const {
   });
 }
 
+HostValues LoadedModel::run_in_integers(const HostValues &inputs) const {
+  return on_input([&] {
+    expect_room(model_, flat_shapes(inputs));
+    return run_model(with_integer_products(model_), inputs);
+  });
+}
+
 // Shapes that are known before allow more than those that are not.
 Graph LoadedModel::lowered_onnx(const Shapes &shapes, const LoweringLimits &limits) const {
   return lower_model(optimized(with_integer_products(with_shapes(model_, shapes))), shapes, limits, print_note);

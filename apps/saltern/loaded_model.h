@@ -30,6 +30,8 @@ class LoadedModel {
 
   // With library kernels, at once.
   HostValues run(const HostValues &inputs) const;
+  // The same with sums of integers where the model multiplies dequantized numbers, as it is compiled.
+  HostValues run_in_integers(const HostValues &inputs) const;
 
   // Optimised and lowered to Saltern's own operations, for the shapes that the options give, and these.
   Graph lowered(const std::map<std::string, Shape> &shapes = {}, const LoweringLimits &limits = {}) const;

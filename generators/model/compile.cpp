@@ -12,6 +12,7 @@
 #include "generators/model/kernel_cache.h"
 #include "generators/model/kernel_jobs.h"
 #include "generators/model/kernel_memory.h"
+#include "generators/model/kernel_targets.h"
 #include "generators/model/memory_budget.h"
 #include "generators/model/model_name.h"
 #include "generators/model/passes/passes.h"
@@ -158,7 +159,7 @@ CompiledModel compile_variants(std::vector<Graph> variants, int64_t samples, Com
   const KernelMemory memory = compile_objects(model, targets, options, work.path());
   write_file(work.file(header), header_text(plan, name, weights_inside));
   write_file(work.file(driver),
-             driver_text(plan, name, weights_inside, {targets.back().name, feature_words(targets.back())}, memory));
+             driver_text(plan, name, weights_inside, {targets.back().name, feature_words(targets.back()), bytes_feature()}, memory));
   run_program({c_compiler(), "-std=gnu99", "-O2", "-fPIC", "-Wall", "-Wextra", "-c", driver}, work.path());
 
   archive_objects(library, work.path());

@@ -122,7 +122,8 @@ std::string size_table(const Plan &plan, const CpuNeed &least, const KernelMemor
       << "static const size_t first_state = " << plan.first_state << ";\n"
       << "static const size_t caller_bytes = " << memory.caller << ", task_bytes = " << memory.task << ";\n"
       << "static const char least_cpu[] = \"" << least.name << "\";\n"
-      << "static const uint64_t cpu_features[] = {" << comma_separated(least.features) << "};\n";
+      << "static const uint64_t cpu_features[] = {" << comma_separated(least.features) << "};\n"
+      << "enum { bytes_feature = " << least.bytes_feature << " };\n";
   return all.str();
 }
 

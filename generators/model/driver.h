@@ -12,6 +12,7 @@ namespace saltern::generators {
 struct CpuNeed {
   std::string name;
   std::vector<uint64_t> features;
+  int bytes_feature = 0;  // the number of the one that kernels which multiply bytes ask for
 };
 
 // `weights_inside`: in the library; else in a file of their own, NAME.weights.

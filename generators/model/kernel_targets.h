@@ -21,4 +21,7 @@ inline std::vector<CpuTarget> targets_of(const EmittedKernel &kernel, const std:
   return all;
 }
 
+// The feature that tells them apart, as Halide's run-time support numbers it.
+inline int bytes_feature() { return static_cast<int>(Halide::Target::AVX512_Zen4); }
+
 }  // namespace saltern::generators

@@ -19,41 +19,6 @@ inline bool moves_elements(const formula::Stage &s) {
 
 constexpr int turned_block = 16;
 
-// What a map reads at places that are not the same for all of its elements.
-inline std::vector<formula::Expression> varying_loads(const formula::Stage &s) {
-  std::vector<formula::Expression> all;
-  for (const formula::Expression &l : s.is_map() ? formula::loads_in(s.element) : std::vector<formula::Expression>())
-    if (!formula::axes_in(l).empty()) all.push_back(l);
-  return all;
-}
-
-// The axis along which a picture lies that becomes one of few channels innermost: its rows go by vectors, whose elements are
-// put beside each other one by one. 224 x 224 of 3 channels to bytes: 0.05 ms for 0.3 pixel by pixel (AMD Zen 4). -1: none.
-inline int few_columns_along(const formula::Stage &s, int lanes) {
-  const std::vector<formula::Expression> loads = varying_loads(s);
-  if (loads.size() != 1 || loads[0]->arguments.empty()) return -1;
-  const std::set<int> along = formula::axes_in(loads[0]->arguments.back());
-  const int column = s.rank - 1;
-  if (along.size() != 1 || *along.begin() >= column || formula::axes_in(loads[0]).count(column) == 0) return -1;
-  if (!is_same(loads[0]->arguments.back(), formula::axis(*along.begin()))) return -1;
-  constexpr int64_t few = 4;
-  const int64_t columns = known(s.extents[static_cast<size_t>(column)]),
-                dense = known(s.extents[static_cast<size_t>(*along.begin())]);
-  return columns > 1 && columns <= few && dense > 0 && dense % lanes == 0 ? *along.begin() : -1;
-}
-
-// `out` is a copy of s.
-inline void by_few_columns(Halide::Func out, const formula::Stage &s, int axis, int lanes) {
-  const std::vector<Halide::Var> args = out.args();
-  const size_t dense = static_cast<size_t>(s.rank - 1 - axis);
-  const Halide::Var lane("lane");
-  std::vector<Halide::VarOrRVar> order = {lane, args[0], args[dense]};
-  for (size_t d = 1; d < args.size(); ++d)
-    if (d != dense) order.emplace_back(args[d]);
-  out.split(args[dense], args[dense], lane, lanes).reorder(order).vectorize(lane).unroll(args[0]);
-  if (order.size() > 3) out.parallel(args[dense == 1 ? 2 : 1]);
-}
-
 // The axis along which what is read lies in memory where that is not the innermost one, of extents that are known and that
 // blocks divide: so no element is written twice, and what is written in the place of an operand is right. -1: none.
 inline int turned_along(const formula::Stage &s, int lanes) {

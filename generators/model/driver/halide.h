@@ -33,4 +33,7 @@ halide_release halide_set_custom_free(halide_release);
 void *halide_default_malloc(void *user_context, size_t bytes);
 void halide_default_free(void *user_context, void *memory);
 int halide_default_do_par_for(void *, halide_task, int, int, uint8_t *);
+typedef int (*halide_can_use)(int words, const uint64_t *features);
+halide_can_use halide_set_custom_can_use_target_features(halide_can_use);
+int halide_default_can_use_target_features(int words, const uint64_t *features);
 int halide_can_use_target_features(int words, const uint64_t *features);

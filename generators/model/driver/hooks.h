@@ -3,6 +3,9 @@
    use Halide, may be in one program: who is no model's goes to whoever was there before. */
 
 #include <stdio.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 #include "threads.h"
 
@@ -34,7 +37,25 @@ static void remember(void *user_context, const char *message) {
     other_handler(user_context, message);
 }
 
+/* Halide takes a CPU feature that it does not look for as there. Kernels that multiply bytes were compiled for all that
+   Zen 4 has: what of it they may use is asked for here. */
+static int can_use(int words, const uint64_t *features) {
+#if defined(__x86_64__)
+  if (bytes_feature / 64 < words && (features[bytes_feature / 64] >> (bytes_feature % 64) & 1)) {
+    enum { vbmi = 1 << 1, vbmi2 = 1 << 6, gfni = 1 << 8, vnni = 1 << 11, bitalg = 1 << 12, popcount = 1 << 14 };
+    enum { ifma = 1 << 21, bf16 = 1 << 5, sse4a = 1 << 6 };
+    const unsigned wanted = vbmi | vbmi2 | gfni | vnni | bitalg | popcount;
+    unsigned a, b, c, d;
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(b & ifma) || (c & wanted) != wanted) return 0;
+    if (!__get_cpuid_count(7, 1, &a, &b, &c, &d) || !(a & bf16)) return 0;
+    if (!__get_cpuid(0x80000001, &a, &b, &c, &d) || !(c & sse4a)) return 0;
+  }
+#endif
+  return (other_can_use ? other_can_use : halide_default_can_use_target_features)(words, features);
+}
+
 static void install(void) {
+  other_can_use = halide_set_custom_can_use_target_features(can_use);
   other_allocate = halide_set_custom_malloc(take_memory);
   other_release = halide_set_custom_free(give_memory_back);
   other_par_for = halide_set_custom_do_par_for(par_for);

@@ -36,6 +36,7 @@ struct NAME_model {
 static __thread NAME_model *current;
 static __thread int inside_loop; /* a loop within a parallel loop is serial */
 static halide_par_for other_par_for;
+static halide_can_use other_can_use;
 static halide_handler other_handler;
 
 struct loop {

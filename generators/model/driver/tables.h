@@ -15,6 +15,8 @@ static const size_t caller_bytes = 128, task_bytes = 64;
 /* The least CPU that the kernels were compiled for, as Halide numbers what a CPU can have. */
 static const char least_cpu[] = "sse41";
 static const uint64_t cpu_features[] = {0, 0};
+/* The number of the feature that kernels which multiply bytes ask for. */
+enum { bytes_feature = 1 };
 #define WEIGHTS_HASH "0123456789abcdef0123456789abcdef"
 
 int NAME_kernel_0_argv(void **);

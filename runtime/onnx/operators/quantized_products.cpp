@@ -100,6 +100,11 @@ Operand requantized(Lowering &n, const Operand &sum, const Operand &a_scale, con
   const auto f32 = [](const Value &v) { return cast(Type::f32, v); };
   const Value scaled = f32(sum) * (f32(a_scale) * f32(b_scale) / f32(y_scale)), zero = f32(y_zero);
   if (is_real(y_zero.type)) return n.computed(cast(y_zero.type, scaled + zero));
+  if (y_zero.value.defined() && y_zero.value.size() == 1 && facts(y_zero.type).bits <= 16) {
+    const int64_t known = y_zero.value.integers()[0];
+    return n.computed(formula::inlined(extents(sum.shape),
+                                       [&](const Axes &at) { return rounded_from(y_zero.type, scaled.at(at), known); }));
+  }
   const Value rounded = map(formula::Function::round, scaled) + zero;
   return n.computed(formula::inlined(extents(sum.shape),
                                      [&](const Axes &at) { return rounded_within(y_zero.type, rounded.at(at)); }));

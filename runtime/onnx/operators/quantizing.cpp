@@ -5,6 +5,7 @@
 // A scale is one number, a vector along one axis, or a tensor that has one number for each block along an axis.
 
 #include <cmath>
+#include <optional>
 
 #include "runtime/onnx/operators/arguments.h"
 #include "runtime/onnx/operators/onnx_types.h"
@@ -41,6 +42,15 @@ void expect_zero_point(const Operand &scale, const Operand &zero, Type type) {
     fail("a zero point of ", to_string(zero.shape), " with a scale of ", to_string(scale.shape));
 }
 
+// The zero point where it is one known number of 16 bits or fewer.
+std::optional<int64_t> known_zero(const Lowering &n) {
+  if (!n.has(2)) return 0;
+  const Operand &zero = n.input(2);
+  if (!zero.value.defined() || zero.value.size() != 1 || is_real(zero.type) || facts(zero.type).bits > 16)
+    return std::nullopt;
+  return zero.value.integers()[0];
+}
+
 Expression saturated(Type type, const Expression &v) {
   const int bits = facts(type).bits;
   const bool natural = facts(type).kind == TypeFacts::Kind::natural;
@@ -57,6 +67,7 @@ void quantize(Lowering &n) {
   if (type == Type::f8e8m0 || (!facts(type).is_small_real() && (is_real(type) || facts(type).bits > 16)))
     fail("quantizes to ", facts(type).name, "; expected integers of 16 bits or fewer, or floats of 8 or 4");
   const auto each = granularity(n, x, scale);
+  const std::optional<int64_t> zero = known_zero(n);
   // A quotient by one is none.
   const bool is_scaled = !scale.value.defined() || scale.value.size() != 1 || scale.type != Type::f32 ||
                          x.type != Type::f32 || scale.value.item() != 1;
@@ -68,6 +79,7 @@ void quantize(Lowering &n) {
            };
            Expression q = precise(Value(x).at(at));
            if (is_scaled) q = precise(q / precise(each(scale, at)));
+           if (!is_real(type) && zero) return rounded_from(type, q, *zero);
            if (!is_real(type)) q = call(Function::round, q);
            if (n.has(2)) q = q + cast(Type::f32, each(n.input(2), at));
            return is_real(type) ? cast_to(type, q, saturate) : saturated(type, q);
@@ -79,11 +91,13 @@ void dequantize(Lowering &n) {
   const Type type = type_attribute(n.attributes(), "output_dtype", scale.type);
   if (n.has(2)) expect_zero_point(scale, n.input(2), x.type);
   const auto each = granularity(n, x, scale);
+  // Differences of short integers are exact in f32.
+  const std::optional<int64_t> zero = known_zero(n);
+  const bool is_short = zero && !is_real(x.type) && facts(x.type).bits <= 16;
   n.give(0, inlined(extents(x.shape), [&](const Axes &at) {
-           // Differences of short integers are none of long ones, which vectors have half as many of.
-           const Type whole = facts(x.type).bits <= 16 ? Type::i32 : Type::i64;
-           Expression v = cast(is_real(x.type) ? Type::f32 : whole, Value(x).at(at));
-           if (n.has(2)) v = v - cast(v.type(), each(n.input(2), at));
+           Expression v = cast(is_short || is_real(x.type) ? Type::f32 : Type::i64, Value(x).at(at));
+           if (is_short && *zero != 0) v = v - static_cast<double>(*zero);
+           if (!is_short && n.has(2)) v = v - cast(v.type(), each(n.input(2), at));
            return cast(type, cast(Type::f32, v) * cast(Type::f32, each(scale, at)));
          }));
 }

@@ -25,4 +25,16 @@ inline Expression rounded_within(Type type, const Expression &value) {
   return cast(type, max(min(v, range), natural ? 0.0 : -range - (f.bits == 64 ? 0 : 1)));
 }
 
+// round(value) + zero within the bounds of an integer type of 16 bits or fewer; what is no number is the least one. Bounds
+// come first, which is the same, since they are integers: a number that is small is rounded quickly.
+inline Expression rounded_from(Type type, const Expression &value, int64_t zero) {
+  const TypeFacts &f = facts(type);
+  const bool natural = f.kind == TypeFacts::Kind::natural;
+  const int64_t least = natural ? 0 : -(int64_t{1} << (f.bits - 1)), most = least + (int64_t{1} << f.bits) - 1;
+  const Expression low = literal(value, static_cast<double>(least - zero)),
+                   high = literal(value, static_cast<double>(most - zero)),
+                   whole = call(formula::Function::round, select(low < value, min(value, high), low));
+  return cast(type, zero == 0 ? whole : whole + static_cast<double>(zero));
+}
+
 }  // namespace saltern

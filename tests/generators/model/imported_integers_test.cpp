@@ -19,8 +19,8 @@ class Net {
   // Gives the dequantized value.
   std::string quantized(const std::string &name, double scale) {
     const std::string s = "s_" + name, z = "z_" + name;
-    lines_ += "constant " + s + " f32 [] = " + std::to_string(scale) + "\nconstant " + z + " " + type_ +
-              " [] = " + (type_ == "u8" ? "117" : "-11") + "\nnode QuantizeLinear(" + name + ", " + s + ", " + z +
+    lines_ += "constant " + s + " f32 [] = [" + std::to_string(scale) + "]\nconstant " + z + " " + type_ +
+              " [] = [" + (type_ == "u8" ? "117" : "-11") + "]\nnode QuantizeLinear(" + name + ", " + s + ", " + z +
               ") -> q_" + name + "\nnode DequantizeLinear(q_" + name + ", " + s + ", " + z + ") -> d_" + name + "\n";
     return "d_" + name;
   }
@@ -59,6 +59,8 @@ Model small_net(const std::string &type) {
   n.node("GlobalAveragePool(d_sum) -> mean");
   n.quantized("mean", 0.01);
   n.node("Flatten(d_mean) -> flat");
+  n.node("QuantizeLinear(flat, s_mean, z_mean) -> q_flat");
+  n.node("DequantizeLinear(q_flat, s_mean, z_mean) -> d_flat");
   n.node("Gemm(d_flat, " + n.weights("w4", {10, 16}) + ") {transB = 1} -> y");
   return n.finish(n.quantized("y", 0.004));
 }
