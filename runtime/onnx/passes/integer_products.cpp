@@ -241,6 +241,30 @@ class Products {
     return true;
   }
 
+  // Two dequantized numbers added, in steps of what they are quantized to: one product each, and one number for all zero
+  // points. Empty where it is something else.
+  std::string sum_of_two(const Graph::Node &n, double factor) {
+    const Graph::Node *add = sweep_.maker(n.inputs[0]);
+    if (!add || !is_onnx_operator(*add, "Add") || !sweep_.has_one_reader(n.inputs[0])) return "";
+    const std::optional<Dequantized> of[] = {dequantized(add->inputs.at(0)), dequantized(add->inputs.at(1))};
+    double zeros = 0;
+    std::string terms[2];
+    for (const std::optional<Dequantized> &d : of) {
+      const bool is_byte = d && d->is_by_one_scale() && d->zero.defined() && d->zero.size() == 1 &&
+                           (d->zero.type() == Type::u8 || d->zero.type() == Type::i8);
+      if (!is_byte) return "";
+      zeros -= d->zero.reals()[0] * d->scale.reals()[0] * factor;
+    }
+    const std::string y = n.outputs[0];
+    for (size_t i = 0; i < 2; ++i) {
+      const std::string by = sweep_.constant(y + ".scale", Tensor::full({}, of[i]->scale.reals()[0] * factor));
+      const std::string real = node("Cast", {of[i]->levels}, sweep_.fresh(y + ".real"), {{"to", onnx_f32}});
+      terms[i] = node("Mul", {real, by}, sweep_.fresh(y + ".scaled"));
+    }
+    const std::string both = node("Add", {terms[0], terms[1]}, sweep_.fresh(y + ".sum"));
+    return node("Add", {both, sweep_.constant(y + ".zeros", Tensor::full({}, zeros))}, sweep_.fresh(y + ".in_steps"));
+  }
+
   bool rescaled(Graph::Node n) {
     const Tensor *scale = sweep_.constant_of(n.inputs.at(1));
     if (!scale || scale->size() != 1 || scale->type() != Type::f32 || n.attributes.has("precision")) return false;
@@ -248,6 +272,12 @@ class Products {
     if (!std::isnormal(static_cast<float>(factor))) return false;
     if (!has_input(n, 2) && !n.attributes.has("output_dtype")) return false;
       const Tensor one = Tensor::full(scale->shape(), 1);
+    if (const std::string sum = sum_of_two(n, factor); !sum.empty()) {
+      n.inputs[0] = sum;
+      n.inputs[1] = sweep_.constant(n.outputs[0] + ".one", one);
+      sweep_.keep(std::move(n));
+      return true;
+    }
     const auto sum = scaled_.find(n.inputs[0]);
     if (sum != scaled_.end() && sweep_.has_one_reader(n.inputs[0])) {
       for (const std::string &made : {sum->second.product, sum->second.sum}) {

@@ -146,6 +146,19 @@ TEST(IntegerProductsPass, MovementsMoveIntegers) {
             2);
 }
 
+TEST(IntegerProductsPass, SumsOfTwoAreOneProductEach) {
+  for (const char *type : {"u8", "i8"}) {
+    const Model made = expect_within_a_step(
+        quantized_input("[4, 60]", type, type[0] == 'u' ? 131 : -7) +
+            "input v f32 [4, 60]\nconstant vs f32 [] = [0.07]\nnode QuantizeLinear(v, vs, xz) -> vq\n"
+            "node DequantizeLinear(vq, vs, xz) -> vd\nnode Add(xd, vd) -> y\n" +
+            ending,
+        0.25);
+    EXPECT_EQ(count(made, "DequantizeLinear"), 1) << "that of the result";
+    EXPECT_EQ(count(made, "Mul"), 4) << "two that quantize, two that are added";
+  }
+}
+
 TEST(IntegerProductsPass, WhatIsNoNumberIsTheLeast) {
   const Model given = model_of(quantized_input("[3]", "u8", 20) + "output xd\n"), made = with_integer_products(given);
   const HostValues inputs = {{"x", Tensor::of<float>({3}, {NAN, INFINITY, -INFINITY})}};
