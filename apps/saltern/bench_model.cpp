@@ -7,7 +7,6 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <thread>
 
 #include "apps/saltern/command.h"
 #include "apps/saltern/compiled_run.h"
@@ -35,30 +34,16 @@ struct Timings {
   }
 };
 
-// A compiled model has threads of its own, and the bursts of the peak run on the library's. Both spin for 2 ms before
-// they sleep, and would take the other's cores from it: runs come in turns of some milliseconds, and whoever has no turn
-// sleeps.
 Timings timed(const std::function<void()> &run, const BenchModelOptions &o) {
   constexpr size_t least = 5, most = 100000;
-  constexpr auto turn = std::chrono::milliseconds(20), falling_asleep = std::chrono::milliseconds(3);
-  const bool two_pools = o.compiled && o.machine.threads > 1;
   run();  // the first one allocates
   std::vector<double> times, peaks;
   const auto until = Clock::now() + std::chrono::duration<double>(o.seconds);
-  const auto goes_on = [&] { return times.size() < least || (Clock::now() < until && times.size() < most); };
-  while (goes_on()) {
+  while (times.size() < least || (Clock::now() < until && times.size() < most)) {
     if (o.device.is_cpu()) peaks.push_back(peak_gflops(o.machine.set(), o.machine.threads));
-    if (two_pools) {
-      rest_threads();
-      run();  // wakes the model's threads
-    }
-    const auto turn_ends = Clock::now() + turn;
-    do {
-      const auto begin = Clock::now();
-      run();
-      times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
-    } while (two_pools && Clock::now() < turn_ends && goes_on());
-    if (two_pools) std::this_thread::sleep_for(falling_asleep);
+    const auto begin = Clock::now();
+    run();
+    times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
   }
   std::sort(times.begin(), times.end());
   std::sort(peaks.begin(), peaks.end());

@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include "runtime/kernels/thread_pool.h"
+
 namespace saltern {
 
 namespace {
@@ -44,6 +46,7 @@ struct CompiledLibrary::Functions {
   const char *(*error)(const void *) = nullptr;
   size_t (*memory_bytes)(const RunOptions *) = nullptr;
   RunOptions options = {};
+  std::unique_ptr<ReservedThreads> threads;
   void (*destroy)(void *) = nullptr;
   void (*watch)(void *, void (*)(void *, const char *), void *) = nullptr;
   const EdgeFacts *(*input)(int) = nullptr;
@@ -87,6 +90,13 @@ CompiledLibrary::CompiledLibrary(const std::string &path, const std::string &nam
     f.find(f.state_has_channels_last, path, name + "_state_has_channels_last");
   }
   f.options.threads = threads;
+  if (threads > 1) {
+    f.threads = std::make_unique<ReservedThreads>(threads);
+    f.options.context = f.threads.get();
+    f.options.parallel_for = [](void *reserved, int (*task)(void *, int), void *closure, int count) {
+      return static_cast<const ReservedThreads *>(reserved)->run(task, closure, count);
+    };
+  }
   f.model = f.create(&f.options);
   if (!f.model) fail(path, ": memory is short");
   inputs_ = edges(f.input);

@@ -1,7 +1,5 @@
 #pragma once
-// The threads that kernels run on. Workers spin briefly before they sleep: parallel regions of a small model take
-// 10-700 us, and waking a sleeping thread costs as much (measured: a 175 us region stays 175 us on two threads of a
-// sleeping pool, and takes 89 us on this one).
+// The threads that kernels run on: those of the process (pool.h), which compiled models in it take, too.
 
 #include <functional>
 
@@ -11,14 +9,25 @@ namespace saltern {
 int threads();
 void set_threads(int count);
 
-// Threads that wait for work do so spinning, for 2 ms; now they sleep at once, until there is work again: for whoever
-// measures threads that are not these.
-void rest_threads();
-
 // Calls work(i) for every i in [0, count), on these threads; it must not throw. Inside another parallel loop, serially.
 void parallel_for(int count, const std::function<void(int)> &work);
 
 // Makes Halide's parallel loops run here; the kernel registry calls it.
 void install_thread_pool();
+
+// Threads of the same pool for a compiled model, which has a number of its own.
+class ReservedThreads {
+ public:
+  explicit ReservedThreads(int count);
+  ~ReservedThreads();
+  ReservedThreads(const ReservedThreads &) = delete;
+  ReservedThreads &operator=(const ReservedThreads &) = delete;
+
+  // Calls task(closure, i) for every i in [0, count): zero, or what a task returned that failed.
+  int run(int (*task)(void *closure, int i), void *closure, int count) const;
+
+ private:
+  int count_;
+};
 
 }  // namespace saltern

@@ -32,8 +32,9 @@ typedef struct NAME_options {
      what a failing task returned. */
   int (*parallel_for)(void *context, int (*task)(void *closure, int i), void *closure, int count);
   void *context;
-  /* 0 and 1: the caller's thread only. More: so many, the caller's among them, the others the handle's own from
-     creation to NAME_destroy. Results are the same bits. Where there is a parallel_for: how many tasks it runs at the
+  /* 0 and 1: the caller's thread only. More: so many, the caller's among them. The others are one pool of the process:
+     handles of this model and of others share it, and Saltern's library does where it is linked, too; they end with the
+     last handle that has any. Results are the same bits. Where there is a parallel_for: how many tasks it runs at the
      same time at most; memory is reserved for so many, and more would take theirs from the heap. */
   int threads;
 } NAME_options;

@@ -1,5 +1,6 @@
 /* The driver of a compiled model: tables of buffers and steps, and one loop. Several models can be linked into one
-   program: every symbol begins with the model's name, except those of Halide's run-time support, which are weak. */
+   program: every symbol begins with the model's name, except those of Halide's run-time support and of the pool of threads,
+   which are weak. */
 #define _POSIX_C_SOURCE 200809L
 #include "NAME.h"
 
@@ -100,8 +101,8 @@ static int run_lane(void *model, int number, uint8_t *stage) {
 }
 
 static int run_lanes(NAME_model *model, const struct step *s) {
-  struct loop l = {model, run_lane, model, (uint8_t *)(uintptr_t)s, 0, s->lanes, 0, s->lanes, 0};
-  return run_on_threads(model, &l);
+  struct loop l = {model, run_lane, model, (uint8_t *)(uintptr_t)s, 0};
+  return run_on_threads(model, &l, s->lanes);
 }
 
 /* How many steps a stage has. */
@@ -176,7 +177,7 @@ static int run_variant(NAME_model *model, const struct variant *v, size_t first,
   int result = 0;
   for (int i = 0, count; i < v->step_count && !result; i += count) {
     const struct step *s = &v->steps[i];
-    const int in_lanes = s->lanes > 1 && model->workers && !model->watch;
+    const int in_lanes = s->lanes > 1 && model->options.threads > 1 && !model->watch;
     count = in_lanes ? stage_steps(s) : 1;
     result = in_lanes ? run_lanes(model, s) : run_step(model, s);
     if (model->watch) model->watch(model->watch_context, s->origin);

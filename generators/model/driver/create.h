@@ -32,6 +32,9 @@ size_t NAME_memory_bytes(const NAME_options *options) {
   return head_bytes(pieces) + workspace_bytes + state_bytes + caller_bytes + (size_t)(pieces - 1) * task_bytes;
 }
 
+/* Those of the process, which are reserved with the handle. */
+static int takes_threads(const NAME_model *model) { return model->options.threads > 1 && !model->options.parallel_for; }
+
 static NAME_model *create(const NAME_options *options, const uint8_t *weights) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   NAME_options o = {0};
@@ -58,7 +61,7 @@ static NAME_model *create(const NAME_options *options, const uint8_t *weights) {
   cut_pieces(model, model->state + state_bytes);
   pthread_once(&once, install);
   model->cpu_can = halide_can_use_target_features(sizeof cpu_features / sizeof cpu_features[0], cpu_features);
-  if (o.threads > 1 && !o.parallel_for) start_threads(model);
+  if (takes_threads(model)) saltern_pool_1_reserve(o.threads);
   return model;
 }
 
@@ -70,7 +73,7 @@ void NAME_watch(NAME_model *model, void (*watch)(void *context, const char *orig
 
 void NAME_destroy(NAME_model *model) {
   if (!model) return;
-  if (model->options.threads > 1 && !model->options.parallel_for) end_threads(model);
+  if (takes_threads(model)) saltern_pool_1_release();
   if (model->mapped) munmap(model->mapped, model->mapped_bytes);
   model->options.release(model->options.context, model);
 }

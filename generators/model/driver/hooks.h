@@ -10,12 +10,10 @@
 #include "threads.h"
 
 static int par_for(void *user_context, halide_task task, int first, int count, uint8_t *closure) {
-  struct loop l = {current, task, user_context, closure, first, count, 0, count, 0};
+  struct loop l = {current, task, user_context, closure, first};
   if (!current)
     return (other_par_for ? other_par_for : halide_default_do_par_for)(user_context, task, first, count, closure);
-  if (current->options.parallel_for)
-    return current->options.parallel_for(current->options.context, run_task, &l, count);
-  if (current->workers && count > 1 && !inside_loop) return run_on_threads(current, &l);
+  if (count > 1 && !inside_loop) return run_on_threads(current, &l, count);
   for (int i = 0; i < count; ++i) {
     const int result = task(user_context, first + i, closure);
     if (result) return result;
@@ -25,9 +23,10 @@ static int par_for(void *user_context, halide_task task, int first, int count, u
 
 /* Steps may run side by side. What is there already stays, unless it is replaced. */
 static void note_error(NAME_model *model, const char *message, int replace) {
-  if (model->workers) pthread_mutex_lock(&model->mutex);
+  static pthread_mutex_t noting = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&noting);
   if (replace || !model->error[0]) snprintf(model->error, sizeof model->error, "%s", message);
-  if (model->workers) pthread_mutex_unlock(&model->mutex);
+  pthread_mutex_unlock(&noting);
 }
 
 static void remember(void *user_context, const char *message) {

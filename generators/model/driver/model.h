@@ -24,12 +24,6 @@ struct NAME_model {
   int cpu_can;                                      /* run the kernels */
   void (*watch)(void *context, const char *origin); /* called after each step, if not null */
   void *watch_context;
-  /* Threads of its own: generation counts what they were handed, under the mutex. */
-  pthread_mutex_t mutex;
-  pthread_cond_t wake;
-  struct loop *loop;
-  int generation, sleeping, busy, quit, workers;
-  pthread_t threads[most_threads];
 };
 
 /* The model that runs on this thread: parallel loops and errors of its kernels find it here. */
@@ -44,5 +38,5 @@ struct loop {
   halide_task task;
   void *user_context;
   uint8_t *closure;
-  int first, count, next, unfinished, result;
+  int first;
 };

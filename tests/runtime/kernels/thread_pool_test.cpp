@@ -8,7 +8,11 @@
 #include <atomic>
 #include <chrono>
 #include <ctime>
+#include <filesystem>
+#include <iterator>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -48,19 +52,54 @@ double own_seconds() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-TEST_F(ThreadPool, ThreadsThatRestTakeNoTimeFromOthers) {
+TEST_F(ThreadPool, ThreadsWithNothingToDoSleep) {
   set_threads(2);
-  double taken = 0;
-  for (int round = 0; round < 40; ++round) {
-    Counts counts(2);
-    run(count_task, 2, &counts);
-    expect_each_once(counts);  // whoever rested before works again
-    rest_threads();
-    const double begin = own_seconds();
+  Counts counts(2);
+  run(count_task, 2, &counts);
+  expect_each_once(counts);
+  std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  const double begin = own_seconds();
+  std::this_thread::sleep_for(std::chrono::milliseconds(40));
+  EXPECT_LT(own_seconds() - begin, 0.02);
+}
+
+int threads_of_process() {
+  return static_cast<int>(std::distance(std::filesystem::directory_iterator("/proc/self/task"), {}));
+}
+
+TEST_F(ThreadPool, CompiledModelsTakeTheLibrarysThreads) {
+  set_threads(3);
+  Counts counts(7);
+  run(count_task, 7, &counts);
+  const int before = threads_of_process();
+  const ReservedThreads some(2), as_many(3);
+  EXPECT_EQ(threads_of_process(), before);
+  const auto count_one = [](void *closure, int i) { return count_task(nullptr, i, static_cast<uint8_t *>(closure)); };
+  EXPECT_EQ(some.run(count_one, &counts, 7), 0);
+  EXPECT_EQ(as_many.run(count_one, &counts, 7), 0);
+  expect_each_once(counts, 3);
+  const ReservedThreads more(before + 2);
+  EXPECT_EQ(threads_of_process(), before + 2);
+}
+
+TEST_F(ThreadPool, NoMoreThreadsHelpThanALoopAsksFor) {
+  set_threads(6);
+  Counts all(6);
+  run(count_task, 6, &all);
+  const ReservedThreads two(2);
+  struct Seen {
+    std::mutex mutex;
+    std::set<std::thread::id> threads;
+  } seen;
+  const auto note = [](void *closure, int) {
+    Seen &s = *static_cast<Seen *>(closure);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    taken += own_seconds() - begin;
-  }
-  EXPECT_LT(taken, 0.012);  // spinning, 40 ms
+    const std::lock_guard<std::mutex> lock(s.mutex);
+    s.threads.insert(std::this_thread::get_id());
+    return 0;
+  };
+  EXPECT_EQ(two.run(note, &seen, 40), 0);
+  EXPECT_LE(seen.threads.size(), 2u);
 }
 
 TEST_F(ThreadPool, EveryTaskRunsOnceWithAnyNumberOfThreads) {
