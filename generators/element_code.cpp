@@ -81,7 +81,8 @@ struct Rounded {
 
 std::optional<Rounded> rounded(const Expression &e) {
   const bool shifted = e->kind == Kind::call && e->function == Function::add &&
-                       e->arguments[1]->kind == Kind::constant && std::nearbyint(e->arguments[1]->real) == e->arguments[1]->real;
+                       e->arguments[1]->kind == Kind::constant &&
+                       std::nearbyint(e->arguments[1]->real) == e->arguments[1]->real;
   const Expression &whole = shifted ? e->arguments[0] : e;
   if (e.type() != Type::f32 || whole->kind != Kind::call || whole->function != Function::round) return std::nullopt;
   constexpr double most_exact = 0x1p22;

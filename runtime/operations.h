@@ -10,8 +10,8 @@ namespace operations {
 
 extern const Operation attention, average_pool2d, batch_norm, batch_norm_training, conv2d, conv2d_gradient_w,
     conv2d_gradient_x, cross_entropy, dense, dense_gradient_b, dense_gradient_w, dense_gradient_x, dropout, gru,
-    indexed, integer_conv2d, integer_dense, layer_norm, lstm, matmul, max_pool2d, max_pool2d_pick, reshape, rms_norm, rnn, slice, softmax,
-    softmax_gradient, strided_slice, sum;
+    indexed, integer_conv2d, integer_dense, layer_norm, lstm, matmul, max_pool2d, max_pool2d_pick, reshape, rms_norm,
+    rnn, slice, softmax, softmax_gradient, strided_slice, sum;
 // Those of optimizers.
 const std::vector<const Operation *> &updates();
 

@@ -159,7 +159,8 @@ CompiledModel compile_variants(std::vector<Graph> variants, int64_t samples, Com
   const KernelMemory memory = compile_objects(model, targets, options, work.path());
   write_file(work.file(header), header_text(plan, name, weights_inside));
   write_file(work.file(driver),
-             driver_text(plan, name, weights_inside, {targets.back().name, feature_words(targets.back()), bytes_feature()}, memory));
+             driver_text(plan, name, weights_inside,
+                         {targets.back().name, feature_words(targets.back()), bytes_feature()}, memory));
   run_program({c_compiler(), "-std=gnu99", "-O2", "-fPIC", "-Wall", "-Wextra", "-c", driver}, work.path());
 
   archive_objects(library, work.path());

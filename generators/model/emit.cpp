@@ -46,8 +46,8 @@ bool lies_as(const Graph::Value &v, Layout layout) {
 
 bool takes_epilogue(const Graph &graph, const Graph::Node &node) {
   if (is_view(graph, node)) return false;  // it has no kernel
-  return winograd_tile(node) > 0 || is_integer_product(node) || has_packed_form(graph, node) || is_elementwise(graph, node) ||
-         has_library_epilogue(graph, node);
+  return winograd_tile(node) > 0 || is_integer_product(node) || has_packed_form(graph, node) ||
+         is_elementwise(graph, node) || has_library_epilogue(graph, node);
 }
 
 namespace {

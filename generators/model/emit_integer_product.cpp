@@ -37,8 +37,7 @@ schedules::PackedConvolutionShape integer_shape(const IntegerProduct &p) {
   s.weight_bytes /= 4;
   s.padded_row_bytes = 0;
   if (p.reads_past())
-    s.padded_row_bytes =
-        g.channels_in * (g.width + g.sliding.x.pad_before + g.sliding.x.pad_after) + products_at_once;
+    s.padded_row_bytes = g.channels_in * (g.width + g.sliding.x.pad_before + g.sliding.x.pad_after) + products_at_once;
   s.taps = 1;
   return s;
 }
@@ -74,7 +73,8 @@ Build depthwise_build(const Halide::Target &target, const IntegerProduct &p, con
   const Halide::Func out =
       b.output("y", forms::Tensor(result, {g.channels_out, g.out_width(), g.out_height(), g.batch}));
   b.schedule([&](const Machine &m) {
-    schedules::integer_depthwise({out, y.sums, {}, y.padded}, m, {g.channels_out, g.out_width(), g.out_height(), g.kernel_x});
+    schedules::integer_depthwise({out, y.sums, {}, y.padded}, m,
+                                 {g.channels_out, g.out_width(), g.out_height(), g.kernel_x});
   });
   b.finish(nullptr);
   return b;

@@ -24,8 +24,9 @@ bool joins(const Graph &graph, const GraphIndex &index, const Group &group, cons
   // A chain of elementwise operations sees its result as the graph does: its operands can broadcast in any way.
   if (is_elementwise(graph, group.anchor())) return true;
   const bool any_type = is_integer_product(group.anchor());
-  return (any_type || after.type == Type::f32) && std::all_of(node.inputs.begin(), node.inputs.end(),
-                                                [&](const std::string &i) { return meets(graph.value(i), after); });
+  return (any_type || after.type == Type::f32) &&
+         std::all_of(node.inputs.begin(), node.inputs.end(),
+                     [&](const std::string &i) { return meets(graph.value(i), after); });
 }
 
 }  // namespace

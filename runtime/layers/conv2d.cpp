@@ -90,8 +90,7 @@ const Operation conv2d_gradient_x(
       const Shape &shape = integers(a, "shape", 4, 1);
       const Tensor w = channels_last(in[0]), dy = channels_last(in[1]);
       const Convolution c(a, shape[1], w.extent(0));
-      if (const auto rows = c.window_rows(shape, w.shape(), dy.shape());
-          rows && !w.is_outline() && !dy.is_outline())
+      if (const auto rows = c.window_rows(shape, w.shape(), dy.shape()); rows && !w.is_outline() && !dy.is_outline())
         return {rows->gradient_x(w, dy)};
       const Tensor dx = Tensor::empty(shape, Type::f32, Layout::channels_last);
       c.run("_gradient_x", {c.weights(w), c.image(dy)}, {shape[3], shape[2]}, c.image(dx));

@@ -53,19 +53,22 @@ const Operation integer_conv2d("integer_conv2d",
                                  return {summed(in.at(0), in.at(1), a)};
                                });
 
-const Operation integer_dense(
-    "integer_dense", [](const std::vector<Tensor> &in, const Attributes &a) -> std::vector<Tensor> {
-      const Tensor x = in.at(0).in_layout(Layout::row_major), w = in.at(1).in_layout(Layout::row_major);
-      if (x.rank() != 2 || w.rank() != 2 || x.extent(1) != w.extent(1))
-        fail("operation '", a.owner(), "': ", to_string(x.shape()), " and ", to_string(w.shape()),
-             " do not fit each other");
-      Attributes window = a;
-      window.set("strides", Shape{1, 1});
-      window.set("dilations", Shape{1, 1});
-      window.set("pads", Shape{0, 0, 0, 0});
-      const auto pixels = [](const Tensor &t) { return t.reshaped({t.extent(0), t.extent(1), 1, 1}); };
-      return {summed(pixels(x), pixels(w), window).reshaped({x.extent(0), w.extent(0)})};
-    });
+const Operation integer_dense("integer_dense",
+                              [](const std::vector<Tensor> &in, const Attributes &a) -> std::vector<Tensor> {
+                                const Tensor x = in.at(0).in_layout(Layout::row_major),
+                                             w = in.at(1).in_layout(Layout::row_major);
+                                if (x.rank() != 2 || w.rank() != 2 || x.extent(1) != w.extent(1))
+                                  fail("operation '", a.owner(), "': ", to_string(x.shape()), " and ",
+                                       to_string(w.shape()), " do not fit each other");
+                                Attributes window = a;
+                                window.set("strides", Shape{1, 1});
+                                window.set("dilations", Shape{1, 1});
+                                window.set("pads", Shape{0, 0, 0, 0});
+                                const auto pixels = [](const Tensor &t) {
+                                  return t.reshaped({t.extent(0), t.extent(1), 1, 1});
+                                };
+                                return {summed(pixels(x), pixels(w), window).reshaped({x.extent(0), w.extent(0)})};
+                              });
 
 }  // namespace operations
 

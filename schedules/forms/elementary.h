@@ -86,8 +86,8 @@ inline Halide::Expr exp_by(decltype(polynomial) sum, const Halide::Expr &given) 
   const Halide::Expr x = limited(given, -87.6, 89);
   const Whole k = nearest_whole(x, 1.4426950408889634, 1);
   const Halide::Expr r = x - k.number * number(x, 0.69314718055994531);
-  const Halide::Expr twice = sum(r, {0.0027628934476524591, 0.01673756167292595, 0.08333678543567658, 0.3333303928375244,
-                                     0.9999998807907104, 2, 2});  // 2 e^r, minimax
+  const Halide::Expr twice = sum(r, {0.0027628934476524591, 0.01673756167292595, 0.08333678543567658,
+                                     0.3333303928375244, 0.9999998807907104, 2, 2});  // 2 e^r, minimax
   return strict(Halide::Internal::Call::strict_mul, twice, k.power);
 }
 

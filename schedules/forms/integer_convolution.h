@@ -34,8 +34,8 @@ inline IntegerSums integer_convolution(const Tensor &x, const Tensor &w, const T
   Halide::Func image = x.func();
   if (g.padded) {
     made.padded = Halide::Func("padded");
-    const Halide::Func around = Halide::BoundaryConditions::constant_exterior(
-        x.func(), Halide::cast<uint8_t>(g.zero), {{0, x.extent(0)}, {0, x.extent(1)}});
+    const Halide::Func around = Halide::BoundaryConditions::constant_exterior(x.func(), Halide::cast<uint8_t>(g.zero),
+                                                                              {{0, x.extent(0)}, {0, x.extent(1)}});
     made.padded(j, py, n) = around(j, py, n);
     image = made.padded;
   }
@@ -53,8 +53,8 @@ inline IntegerSums integer_depthwise(const Tensor &x, const Tensor &w, const Ten
   const Halide::Var c("c"), px("x"), py("y"), n("n");
   const Halide::RDom r(0, w.extent(1), 0, w.extent(2), "r");
   IntegerSums made = {Halide::Func("integer_sums"), Halide::Func("padded")};
-  const Halide::Func around = Halide::BoundaryConditions::constant_exterior(
-      x.func(), Halide::cast<uint8_t>(g.zero), {{}, {0, x.extent(1)}, {0, x.extent(2)}});
+  const Halide::Func around = Halide::BoundaryConditions::constant_exterior(x.func(), Halide::cast<uint8_t>(g.zero),
+                                                                            {{}, {0, x.extent(1)}, {0, x.extent(2)}});
   made.padded(c, px, py, n) = around(c, px, py, n);
   const auto at = [](const Halide::Expr &p, const Halide::Expr &k, const ::saltern::Sliding<int> &s) {
     return p * s.stride + k * s.dilation - s.pad_before;

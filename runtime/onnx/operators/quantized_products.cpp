@@ -102,8 +102,8 @@ Operand requantized(Lowering &n, const Operand &sum, const Operand &a_scale, con
   if (is_real(y_zero.type)) return n.computed(cast(y_zero.type, scaled + zero));
   if (y_zero.value.defined() && y_zero.value.size() == 1 && facts(y_zero.type).bits <= 16) {
     const int64_t known = y_zero.value.integers()[0];
-    return n.computed(formula::inlined(extents(sum.shape),
-                                       [&](const Axes &at) { return rounded_from(y_zero.type, scaled.at(at), known); }));
+    return n.computed(formula::inlined(
+        extents(sum.shape), [&](const Axes &at) { return rounded_from(y_zero.type, scaled.at(at), known); }));
   }
   const Value rounded = map(formula::Function::round, scaled) + zero;
   return n.computed(formula::inlined(extents(sum.shape),
@@ -177,9 +177,9 @@ Operand integer_conv2d(Lowering &n, const Operand &image, const Operand &image_z
   const std::optional<Bytes> x = weights.defined() ? bytes(n, image, image_zero) : std::nullopt;
   if (!x) return {};
   const Shape shape = image_of(image.shape[0], w.shape[0], positions_of(axes));
-  const Operand y = n.operation(
-      "integer_conv2d", {as_image(n, x->values), n.constant(weights.reshaped(as_image(w.shape)))},
-      window_attributes(axes).with("groups", groups).with("zero", x->zero), as_image(shape), Type::i32);
+  const Operand y =
+      n.operation("integer_conv2d", {as_image(n, x->values), n.constant(weights.reshaped(as_image(w.shape)))},
+                  window_attributes(axes).with("groups", groups).with("zero", x->zero), as_image(shape), Type::i32);
   return n.reshaped(y, shape);
 }
 

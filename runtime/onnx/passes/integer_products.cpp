@@ -178,8 +178,7 @@ class Products {
     };
     const Tensor scale = times(f.w.scale.reshaped({f.w.scale.size()}), f.x.scale.reals()[0]);
     Scaled made;
-    made.product =
-        node("Mul", {real, vector(".scale", scale)}, f.bias.defined() ? sweep_.fresh(y + ".scaled") : y);
+    made.product = node("Mul", {real, vector(".scale", scale)}, f.bias.defined() ? sweep_.fresh(y + ".scaled") : y);
     if (f.bias.defined()) made.sum = node("Add", {made.product, vector(".bias", f.bias)}, y);
     scaled_[y] = made;
     return true;
@@ -271,7 +270,7 @@ class Products {
     const double factor = 1 / scale->item();
     if (!std::isnormal(static_cast<float>(factor))) return false;
     if (!has_input(n, 2) && !n.attributes.has("output_dtype")) return false;
-      const Tensor one = Tensor::full(scale->shape(), 1);
+    const Tensor one = Tensor::full(scale->shape(), 1);
     if (const std::string sum = sum_of_two(n, factor); !sum.empty()) {
       n.inputs[0] = sum;
       n.inputs[1] = sweep_.constant(n.outputs[0] + ".one", one);
@@ -283,8 +282,7 @@ class Products {
       for (const std::string &made : {sum->second.product, sum->second.sum}) {
         if (made.empty()) continue;
         const std::string constant = sweep_.maker(made)->inputs[1];
-        const std::string by_steps =
-            sweep_.constant(constant + ".steps", times(*sweep_.constant_of(constant), factor));
+        const std::string by_steps = sweep_.constant(constant + ".steps", times(*sweep_.constant_of(constant), factor));
         sweep_.maker(made)->inputs[1] = by_steps;
       }
     } else {

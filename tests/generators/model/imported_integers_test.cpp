@@ -19,9 +19,9 @@ class Net {
   // Gives the dequantized value.
   std::string quantized(const std::string &name, double scale) {
     const std::string s = "s_" + name, z = "z_" + name;
-    lines_ += "constant " + s + " f32 [] = [" + std::to_string(scale) + "]\nconstant " + z + " " + type_ +
-              " [] = [" + (type_ == "u8" ? "117" : "-11") + "]\nnode QuantizeLinear(" + name + ", " + s + ", " + z +
-              ") -> q_" + name + "\nnode DequantizeLinear(q_" + name + ", " + s + ", " + z + ") -> d_" + name + "\n";
+    lines_ += "constant " + s + " f32 [] = [" + std::to_string(scale) + "]\nconstant " + z + " " + type_ + " [] = [" +
+              (type_ == "u8" ? "117" : "-11") + "]\nnode QuantizeLinear(" + name + ", " + s + ", " + z + ") -> q_" +
+              name + "\nnode DequantizeLinear(q_" + name + ", " + s + ", " + z + ") -> d_" + name + "\n";
     return "d_" + name;
   }
   std::string weights(const std::string &name, const Shape &shape) {

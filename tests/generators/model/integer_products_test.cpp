@@ -103,8 +103,8 @@ Graph graph_of(const std::vector<Case> &all, Tensors &inputs, std::vector<std::v
     g.add_input(x, c.image, Type::u8);
     inputs[x] = random_bytes<uint8_t>(c.image, static_cast<unsigned>(i));
     g.add_constant(w, random_bytes<int8_t>(c.weights, static_cast<unsigned>(100 + i)));
-    g.outputs.push_back(g.add_node("integer_conv2d", {x, w}, "y" + std::to_string(i), result_of(c), attributes_of(c),
-                                   Type::i32));
+    g.outputs.push_back(
+        g.add_node("integer_conv2d", {x, w}, "y" + std::to_string(i), result_of(c), attributes_of(c), Type::i32));
     want.push_back(by_loops(c, inputs.at(x), g.value(w).constant));
   }
   return g;

@@ -30,7 +30,8 @@ std::string conv_weights(const std::string &type = "i8", int zero = 0) {
          "constant bz i32 [4] = [0, 0, 0, 0]\nnode DequantizeLinear(bq, bs, bz) {axis = 0} -> b\n";
 }
 
-const std::string ending = "node QuantizeLinear(y, ys, yz) -> yq\nnode DequantizeLinear(yq, ys, yz) -> out\noutput out\n";
+const std::string ending =
+    "node QuantizeLinear(y, ys, yz) -> yq\nnode DequantizeLinear(yq, ys, yz) -> out\noutput out\n";
 
 int count(const Model &m, const std::string &operation) {
   return static_cast<int>(std::count_if(m.graph.nodes.begin(), m.graph.nodes.end(),
@@ -58,10 +59,10 @@ Model expect_within_a_step(const std::string &lines, double step) {
 
 TEST(IntegerProductsPass, ConvolutionsSumIntegers) {
   for (const char *type : {"u8", "i8"}) {
-    const Model made = expect_within_a_step(quantized_input("[1, 3, 6, 7]", type, type[0] == 'u' ? 120 : -8) +
-                                                conv_weights() + "node Conv(xd, w, b) {pads = [1, 1, 1, 1]} -> y\n" +
-                                                ending,
-                                            0.25);
+    const Model made =
+        expect_within_a_step(quantized_input("[1, 3, 6, 7]", type, type[0] == 'u' ? 120 : -8) + conv_weights() +
+                                 "node Conv(xd, w, b) {pads = [1, 1, 1, 1]} -> y\n" + ending,
+                             0.25);
     EXPECT_EQ(count(made, "Conv"), 0);
     EXPECT_EQ(count(made, "ConvInteger"), 1);
     EXPECT_EQ(count(made, "Add"), 1);
@@ -82,21 +83,24 @@ TEST(IntegerProductsPass, AResultThatIsNotRoundedIsNear) {
 
 TEST(IntegerProductsPass, WeightsThatCountFromOtherThanZeroAreRight) {
   expect_within_a_step(
-      quantized_input("[1, 3, 6, 7]", "u8", 120) + conv_weights("u8", 128) + "node Conv(xd, w, b) -> y\n" + ending, 0.25);
+      quantized_input("[1, 3, 6, 7]", "u8", 120) + conv_weights("u8", 128) + "node Conv(xd, w, b) -> y\n" + ending,
+      0.25);
   expect_within_a_step(
-      quantized_input("[1, 3, 6, 7]", "u8", 120) + conv_weights("u8", 99) + "node Conv(xd, w, b) -> y\n" + ending, 0.25);
+      quantized_input("[1, 3, 6, 7]", "u8", 120) + conv_weights("u8", 99) + "node Conv(xd, w, b) -> y\n" + ending,
+      0.25);
 }
 
 TEST(IntegerProductsPass, MatricesSumIntegers) {
   for (const bool turned : {false, true}) {
-    const std::string w = std::string("constant wq i8 ") + (turned ? "[5, 8]" : "[8, 5]") + " = " +
-                          numbers(40, -127, 127) +
-                          "\nconstant ws f32 [5] = [0.01, 0.02, 0.005, 0.04, 0.03]\nconstant wz i8 [5] = [0, 0, 0, 0, 0]\n"
-                          "node DequantizeLinear(wq, ws, wz) {axis = " +
-                          (turned ? "0" : "1") + "} -> w\nconstant b f32 [5] = [1.0, 2.0, -1.0, 0.5, 0.0]\n";
-    const Model made = expect_within_a_step(quantized_input("[3, 8]", "u8", 100) + w + "node Gemm(xd, w, b) {transB = " +
-                                                (turned ? "1" : "0") + "} -> y\n" + ending,
-                                            0.25);
+    const std::string w =
+        std::string("constant wq i8 ") + (turned ? "[5, 8]" : "[8, 5]") + " = " + numbers(40, -127, 127) +
+        "\nconstant ws f32 [5] = [0.01, 0.02, 0.005, 0.04, 0.03]\nconstant wz i8 [5] = [0, 0, 0, 0, 0]\n"
+        "node DequantizeLinear(wq, ws, wz) {axis = " +
+        (turned ? "0" : "1") + "} -> w\nconstant b f32 [5] = [1.0, 2.0, -1.0, 0.5, 0.0]\n";
+    const Model made =
+        expect_within_a_step(quantized_input("[3, 8]", "u8", 100) + w +
+                                 "node Gemm(xd, w, b) {transB = " + (turned ? "1" : "0") + "} -> y\n" + ending,
+                             0.25);
     EXPECT_EQ(count(made, "MatMulInteger"), 1);
     if (turned) continue;
     EXPECT_EQ(count(expect_within_a_step(
@@ -110,28 +114,32 @@ TEST(IntegerProductsPass, MatricesSumIntegers) {
 TEST(IntegerProductsPass, OtherProductsStay) {
   const std::string x = quantized_input("[2, 8]", "u8", 100), one_scale = "constant ws f32 [] = [0.02]\n";
   // Weights that are not constant; scales along what is summed; a Gemm that is scaled.
-  EXPECT_EQ(count(expect_within_a_step(x + "input v f32 [8, 3]\nnode MatMul(xd, v) -> y\n" + ending, 0.25), "MatMul"), 1);
-  EXPECT_EQ(count(expect_within_a_step(
-                      x + "constant wq i8 [8, 3] = " + numbers(24, -127, 127) +
-                          "\nconstant ws f32 [8] = [0.01, 0.02, 0.03, 0.04, 0.01, 0.02, 0.03, 0.04]\n"
-                          "constant wz i8 [8] = [0, 0, 0, 0, 0, 0, 0, 0]\n"
-                          "node DequantizeLinear(wq, ws, wz) {axis = 0} -> w\nnode MatMul(xd, w) -> y\n" + ending,
-                      0.25),
-                  "MatMul"),
+  EXPECT_EQ(count(expect_within_a_step(x + "input v f32 [8, 3]\nnode MatMul(xd, v) -> y\n" + ending, 0.25), "MatMul"),
             1);
+  EXPECT_EQ(
+      count(expect_within_a_step(x + "constant wq i8 [8, 3] = " + numbers(24, -127, 127) +
+                                     "\nconstant ws f32 [8] = [0.01, 0.02, 0.03, 0.04, 0.01, 0.02, 0.03, 0.04]\n"
+                                     "constant wz i8 [8] = [0, 0, 0, 0, 0, 0, 0, 0]\n"
+                                     "node DequantizeLinear(wq, ws, wz) {axis = 0} -> w\nnode MatMul(xd, w) -> y\n" +
+                                     ending,
+                                 0.25),
+            "MatMul"),
+      1);
   EXPECT_EQ(count(expect_within_a_step(x + one_scale + "constant wq i8 [8, 3] = " + numbers(24, -127, 127) +
                                            "\nconstant wz i8 [] = [0]\nnode DequantizeLinear(wq, ws, wz) -> w\n"
-                                           "node Gemm(xd, w) {alpha = 0.5} -> y\n" + ending,
+                                           "node Gemm(xd, w) {alpha = 0.5} -> y\n" +
+                                           ending,
                                        0.25),
                   "Gemm"),
             1);
 }
 
 TEST(IntegerProductsPass, MovementsMoveIntegers) {
-  const std::string same = "constant shape i64 [2] = [6, 28]\nnode MaxPool(xd) {kernel_shape = [3, 3], pads = [1, 1, 1, 1]} "
-                           "-> p\nnode QuantizeLinear(p, xs, xz) -> pq\nnode DequantizeLinear(pq, xs, xz) -> pd\n"
-                           "node Reshape(pd, shape) -> r\nnode QuantizeLinear(r, xs, xz) -> rq\n"
-                           "node DequantizeLinear(rq, xs, xz) -> y\noutput y\n";
+  const std::string same =
+      "constant shape i64 [2] = [6, 28]\nnode MaxPool(xd) {kernel_shape = [3, 3], pads = [1, 1, 1, 1]} "
+      "-> p\nnode QuantizeLinear(p, xs, xz) -> pq\nnode DequantizeLinear(pq, xs, xz) -> pd\n"
+      "node Reshape(pd, shape) -> r\nnode QuantizeLinear(r, xs, xz) -> rq\n"
+      "node DequantizeLinear(rq, xs, xz) -> y\noutput y\n";
   for (const char *type : {"u8", "i8"}) {
     const Model made = expect_within_a_step(quantized_input("[1, 4, 6, 7]", type, 20) + same, 0);
     EXPECT_EQ(count(made, "QuantizeLinear"), 1);
@@ -139,9 +147,8 @@ TEST(IntegerProductsPass, MovementsMoveIntegers) {
     EXPECT_EQ(made.graph.producer("y")->operation, "DequantizeLinear");
   }
   // Of another scale it is no movement.
-  EXPECT_EQ(count(expect_within_a_step(quantized_input("[4, 6]", "u8", 20) +
-                                           "node Transpose(xd) {perm = [1, 0]} -> y\n" + ending,
-                                       0.25),
+  EXPECT_EQ(count(expect_within_a_step(
+                      quantized_input("[4, 6]", "u8", 20) + "node Transpose(xd) {perm = [1, 0]} -> y\n" + ending, 0.25),
                   "QuantizeLinear"),
             2);
 }
