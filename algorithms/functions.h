@@ -5,6 +5,8 @@
 // NaN goes through all of them but thresholded_relu. At a kink the gradient is PyTorch's: that of relu is 0 at 0, of
 // leaky_relu the slope; equal operands of maximum and minimum share it.
 
+#include <cmath>
+
 #include "dsl/derivative.h"
 
 namespace saltern::algorithms {
@@ -28,10 +30,9 @@ inline Value log_of_one_more(const Value &x) {
 }
 inline Value power_less_one(const Value &x) {
   const int terms = x.type() == Type::f64 ? 14 : 8;
-  const Value near = max(min(x, 0.5), -0.5);
-  Value series = 1;
-  for (int n = terms; n > 1; --n) series = series * (near * (1.0 / n)) + 1;
-  return with_gradient(where(abs(x) < 0.5, near * series, exp(x) - 1),
+  Value series = 1 / std::tgamma(terms + 1.0);  // x^(n - 1) / n!
+  for (int n = terms - 1; n > 0; --n) series = series * x + 1 / std::tgamma(n + 1.0);
+  return with_gradient(where(abs(x) < 0.5, x * series, exp(x) - 1),
                        {{x}, [x](const Value &dy) { return Values{dy * exp(x)}; }});
 }
 
