@@ -1,6 +1,8 @@
 #include "algorithms/contraction.h"
 #include "algorithms/normalisation.h"
 #include "generators/kernel.h"
+#include "schedules/known_sizes.h"
+#include "schedules/patterns/few_rows.h"
 
 namespace saltern::generators {
 namespace {
@@ -15,13 +17,21 @@ Timing timing(int in, int out, int batch) {
 }
 
 // Its gradients are products (matmul.cpp).
-const Kernel dense("dense",
-                   [](Build &k) {
-                     const Value x = k.input("x", {"n", "i"}), w = k.input("w", {"o", "i"});
-                     k.output("y", algorithms::dense(x, w) + k.input("b", {"o"}));
-                   },
-                   {call(1, 1, 1), call(7, 5, 3), call(129, 70, 33), call(16, 16, 6), call(31, 65, 1)},
-                   {timing(1024, 1024, 1024), timing(512, 512, 64), timing(3136, 10, 64)});
+const Kernel dense(
+    "dense",
+    [](Build &k) {
+      const Value x = k.input("x", {"n", "i"}), w = k.input("w", {"o", "i"});
+      const Value product = algorithms::dense(x, w);
+      const Halide::Func out = k.output("y", product + k.input("b", {"o"}));
+      k.schedule([&](const Machine &m) {
+        using schedules::known;
+        const schedules::FewRows rows = {
+            out, k.stage(product).func, k.stage(x).func, known(x.extent(0)), known(w.extent(0)), known(x.extent(1))};
+        rows.fits(m) ? schedules::few_rows(rows, m) : k.by_structure(m);
+      });
+    },
+    {call(1, 1, 1), call(7, 5, 3), call(129, 70, 33), call(16, 16, 6), call(31, 65, 1)},
+    {timing(1024, 1024, 1024), timing(512, 512, 64), timing(3136, 10, 64)});
 
 // The bias of a convolution too: channels last, its pixels and images are one long batch.
 const Kernel dense_gradient_b("dense_gradient_b",
