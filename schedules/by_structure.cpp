@@ -198,14 +198,6 @@ class Scheduler {
     return true;
   }
 
-  // Whether rows are known to be shorter than vectors, and two of their dimensions together are not.
-  bool has_short_rows(const Func &out, const Stage &s) const {
-    if (s.rank < 2 || !s.is_map() || moves_elements(s)) return false;
-    const int64_t columns = known(s.extents[static_cast<size_t>(s.rank) - 1]),
-                  both = columns * known(s.extents[static_cast<size_t>(s.rank) - 2]);
-    return columns > 1 && columns < m_.float_lanes() && both >= 4 * lanes(out);
-  }
-
   void elementwise(Func out, const Stage &s) {
     const std::vector<Var> args = out.args();
     // One element is on the stack, aligned to no vector, which a vector's masked store asks for.
@@ -220,13 +212,7 @@ class Scheduler {
       return;
     }
     if (const int dense = turned_along(s, lanes(out)); dense >= 0) return in_turned_blocks(out, s, dense, lanes(out));
-    if (has_short_rows(out, s)) {
-      // A picture of three channels: several rows are a vector, whose elements lie side by side.
-      const Var several("several");
-      out.fuse(args[0], args[1], several).vectorize(several, lanes(out), TailStrategy::GuardWithIf);
-      if (args.size() > 2) out.parallel(args[2]);
-      return;
-    }
+    if (has_short_rows(s, m_, lanes(out))) return by_several_rows(out, lanes(out));
     Var chunk("chunk"), element("element");
     if (args.size() == 1) {
       // What is light goes by 4 vectors: to count turns takes as long otherwise, and twice that where the loop lies

@@ -17,6 +17,23 @@ inline bool moves_elements(const formula::Stage &s) {
   return false;
 }
 
+// Whether rows of a map that moves nothing are known to be shorter than vectors, and two of its dimensions together are not:
+// a picture of three channels.
+inline bool has_short_rows(const formula::Stage &s, const Machine &m, int lanes) {
+  if (s.rank < 2 || !s.is_map() || moves_elements(s)) return false;
+  const int64_t columns = known(s.extents[static_cast<size_t>(s.rank) - 1]),
+                both = columns * known(s.extents[static_cast<size_t>(s.rank) - 2]);
+  return columns > 1 && columns < m.float_lanes() && both >= 4 * lanes;
+}
+
+// Several rows are a vector, whose elements lie side by side.
+inline void by_several_rows(Halide::Func out, int lanes) {
+  const std::vector<Halide::Var> args = out.args();
+  const Halide::Var several("several");
+  out.fuse(args[0], args[1], several).vectorize(several, lanes, Halide::TailStrategy::GuardWithIf);
+  if (args.size() > 2) out.parallel(args[2]);
+}
+
 constexpr int turned_block = 16;
 
 // The axis along which what is read lies in memory where that is not the innermost one, of extents that are known and that

@@ -181,6 +181,7 @@ const char *left_out(const std::string &name) {
   // Those of functions with arguments of their own (runtime/nn) have tests in tests/python.
   if (const Operation *o = find_operation(name); o && !o->has_kernels && cases().count(name) == 0)
     return "it is a formula, and traced as one";
+  if (name == "integer_conv2d" || name == "integer_dense") return "quantized operators of ONNX are made of it";
   if (name == "formula" || name == "scatter_sum" || name == "scan") return "a node says by itself what it computes";
   // linalg.svd, fft.transform and others.
   if (name.find('.') != std::string::npos) return "it is a routine of the host, which compiled models have not";
