@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "algorithms/convolution.h"
+#include "runtime/kernels/device.h"
 #include "runtime/kernels/kernels.h"
 #include "runtime/kernels/thread_pool.h"
 #include "runtime/layers/window_rows.h"
@@ -29,10 +30,11 @@ struct Convolution {
            " groups");
   }
 
-  // The same as products of matrices, where that is faster.
+  // The same as products of matrices, where that is faster: on CPUs.
   std::optional<WindowRows> window_rows(const Shape &x, const Shape &w, const Shape &y) const {
     const WindowRows rows = {x, w, y, window};
-    return groups == 1 && rows.fits() ? std::optional(rows) : std::nullopt;
+    const bool serves = device_in_use() == Device::cpu && groups == 1 && rows.fits();
+    return serves ? std::optional(rows) : std::nullopt;
   }
 
   KernelArgument image(const Tensor &t) const { return depthwise ? saltern::image(t) : grouped_image(t, groups); }
