@@ -59,11 +59,14 @@ class Gpu : public testing::TestWithParam<Mapped> {};
 
 INSTANTIATE_TEST_SUITE_P(All, Gpu, testing::ValuesIn(mapped()), [](const auto &info) { return info.param.kernel; });
 
-// Classes without a GPU pattern would be named here, with the kernels that have none for it.
-TEST(GpuMapping, EveryLibraryKernelHasOne) {
+// Those that are of a class without a GPU pattern are named here.
+TEST(GpuMapping, EveryLibraryKernelHasOneButThoseForCpus) {
+  const std::map<std::string, std::string> for_cpus = {
+      {"image_of_window_lines", "there is no GPU pattern for a scatter"}};
   size_t kernels = 0;
   for (const generators::KernelTargets &k : generators::all_kernel_targets()) {
-    EXPECT_EQ(k.why_no_gpu, "") << k.name;
+    const auto without = for_cpus.find(k.name);
+    EXPECT_EQ(k.why_no_gpu, without == for_cpus.end() ? "" : without->second) << k.name;
     EXPECT_FALSE(k.classes.empty()) << k.name;
     ++kernels;
   }
