@@ -11,16 +11,15 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// A program that looks for headers and libraries in the model's folder would find the model's in their place.
+// A program that looks for headers in the model's folder would find the model's in their place.
 const Words headers = {"assert", "complex", "ctype",  "dlfcn",   "errno",     "fcntl",    "fenv",    "float",
                        "iso646", "limits",  "locale", "malloc",  "math",      "memory",   "poll",    "inttypes",
                        "sched",  "setjmp",  "signal", "spawn",   "semaphore", "stdalign", "stdarg",  "stdatomic",
                        "stdint", "stdbool", "stddef", "stdio",   "stdlib",    "string",   "strings", "stdnoreturn",
                        "syslog", "tgmath",  "time",   "threads", "uchar",     "unistd",   "wchar",   "wctype"};
-const Words libraries = {"anl", "atomic", "c", "crypt", "dl", "gcc", "m", "resolv", "rt", "util"};
 // cnd_destroy, thrd_create, timer_create and so on are functions of the C library.
 const Words functions = {"cnd", "mtx", "sem", "thrd", "timer"};
-const Words prefixes = {"halide", "pthread"};
+const Words prefixes = {"halide", "pthread", "saltern_pool"};
 
 bool has(const Words &all, const std::string &name) { return std::find(all.begin(), all.end(), name) != all.end(); }
 
@@ -34,7 +33,6 @@ std::string refusal_of_name(const std::string &name) {
   for (const std::string &p : prefixes)
     if (name.rfind(p, 0) == 0) return "the prefix " + p + " is taken";
   if (has(headers, name)) return name + ".h is a header of the system";
-  if (has(libraries, name)) return "lib" + name + " is a library of the system";
   return has(functions, name) ? "functions of the C library begin with " + name + "_" : "";
 }
 
