@@ -172,6 +172,22 @@ TEST(CompiledModel, TwoModelsInOneProgram) {
     const auto inputs = random_inputs(graph);
     EXPECT_LE(relative_difference(run_compiled(graph, inputs, folder), expected(graph, inputs)), 2e-5) << name;
   }
+  // Both on one pool of threads.
+  write_text(folder.file("main.c"), R"(
+#include <dirent.h>
+#include "first.h"
+#include "second.h"
+int main(void) {
+  const first_options f = {0, 0, 0, 0, 3};
+  const second_options s = {0, 0, 0, 0, 3};
+  int threads = -2; /* "." and ".." */
+  if (!first_create(&f) || !second_create(&s)) return 1;
+  for (DIR *tasks = opendir("/proc/self/task"); readdir(tasks);) ++threads;
+  return threads == 3 ? 0 : 2;
+}
+)");
+  build_program(folder.path(), {"libfirst.a", "libsecond.a"});
+  EXPECT_NO_THROW(generators::run_program({"./main"}, folder.path()));
 }
 
 // All files of a folder, by name.

@@ -12,6 +12,7 @@ namespace {
 // Each claim is a function; the program's argument names one. A claim that does not hold is printed, with its line.
 constexpr const char *claims = R"(
 #define _GNU_SOURCE
+#include <dirent.h>
 #include "net.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,14 +126,26 @@ static void inputs_and_outputs_are_found_by_name(void) {
   expect(net_memory_bytes(NULL) >= net_workspace_bytes());
 }
 
-static void handles_have_threads_of_their_own(void) {
-  net_options o = {NULL, NULL, NULL, NULL, 2};
-  net_model *a = net_create(&o), *b = net_create(&o);
-  expect(a && b && !run(a) && same_bits() && !run(b) && same_bits());
+static int threads_of_process(void) {
+  DIR *tasks = opendir("/proc/self/task");
+  int count = -2; /* "." and ".." */
+  while (readdir(tasks)) ++count;
+  closedir(tasks);
+  return count;
+}
+
+static void handles_share_the_threads_of_the_process(void) {
+  const net_options two = {NULL, NULL, NULL, NULL, 2}, three = {NULL, NULL, NULL, NULL, 3};
+  net_model *a = net_create(&two);
+  expect(a && threads_of_process() == 2);
+  net_model *b = net_create(&three);
+  expect(b && threads_of_process() == 3);
+  expect(!run(a) && same_bits() && !run(b) && same_bits());
   net_destroy(a);
   expect(!run(b) && same_bits());
   net_destroy(b);
-  net_destroy(net_create(&o)); /* never ran */
+  net_destroy(net_create(&two)); /* never ran */
+  expect(threads_of_process() == 1);
 }
 
 typedef int (*can_use)(int words, const uint64_t *features);
@@ -154,7 +167,7 @@ int main(int count, char **arguments) {
 #define CLAIM(name) {#name, name}
       CLAIM(memory_comes_from_the_callers_allocator), CLAIM(loops_run_as_the_caller_runs_them),
       CLAIM(a_loop_that_fails_is_an_error), CLAIM(any_number_of_threads_gives_the_same_bits),
-      CLAIM(inputs_and_outputs_are_found_by_name), CLAIM(handles_have_threads_of_their_own), CLAIM(a_lesser_cpu_is_an_error_that_names_the_target)};
+      CLAIM(inputs_and_outputs_are_found_by_name), CLAIM(handles_share_the_threads_of_the_process), CLAIM(a_lesser_cpu_is_an_error_that_names_the_target)};
   input = malloc(net_input(0)->bytes);
   plain = malloc(net_output(0)->bytes);
   output = malloc(net_output(0)->bytes);
@@ -201,7 +214,7 @@ TEST_F(Options, LoopsRunAsTheCallerRunsThem) { expect_that("loops_run_as_the_cal
 TEST_F(Options, ALoopThatFailsIsAnError) { expect_that("a_loop_that_fails_is_an_error"); }
 TEST_F(Options, AnyNumberOfThreadsGivesTheSameBits) { expect_that("any_number_of_threads_gives_the_same_bits"); }
 TEST_F(Options, InputsAndOutputsAreFoundByName) { expect_that("inputs_and_outputs_are_found_by_name"); }
-TEST_F(Options, HandlesHaveThreadsOfTheirOwn) { expect_that("handles_have_threads_of_their_own"); }
+TEST_F(Options, HandlesShareTheThreadsOfTheProcess) { expect_that("handles_share_the_threads_of_the_process"); }
 TEST_F(Options, ALesserCpuIsAnErrorThatNamesTheTarget) {
   expect_that("a_lesser_cpu_is_an_error_that_names_the_target");
 }
